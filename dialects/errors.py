@@ -57,8 +57,12 @@ class VerificationError(AdzeError, ValueError):
     """A module of adze IR is not well formed."""
 
 
-class MissingRuleError(AdzeError, NotImplementedError):
-    """A pass met an op whose rule for that pass is declared undefined."""
+class MissingRuleError(AdzeError, NotImplementedError, TypeError, ValueError):
+    """A pass met an op whose rule for that pass is declared undefined.
+
+    JAX raises a TypeError for forward mode through a `custom_vjp`, a ValueError for reverse mode through a
+    `while_loop`, and NotImplementedError elsewhere.
+    """
 
 
 class RunTimeCheckError(AdzeError, RuntimeError, ValueError):

@@ -190,6 +190,9 @@ class Differentiation(Engine, Protocol):
     ) -> tuple[Values, Sequence[Tangent]]:
         """Results and tangents of the results of a differentiated function."""
 
+    def rule_for(self, symbol: str, active: Flags, /) -> str:
+        """A user's rule for the tangents that there are."""
+
     def inlined(self, b: Builder, symbol: str, operands: Values, count: int, /) -> list[Value]:
         """The results of a user's rule, of whose operands the last `count` are tangents."""
 
@@ -215,6 +218,9 @@ class Transposition(Engine, Protocol):
 
     def transpose(self, symbol: str, linear: Flags, has_cotangent: Flags | None = None, /) -> Transposed:
         """The backward pass of a function in its `linear` arguments, for results that have a cotangent."""
+
+    def rule_for(self, symbol: str, has_cotangent: Flags, /) -> str:
+        """A user's pullback for the cotangents that there are."""
 
     def call(
         self, b: Builder, symbol: str, operands: Values, cotangents: Sequence[Tangent], /
@@ -246,7 +252,9 @@ class Batching(Engine, Protocol):
     ) -> tuple[str, Flags, tuple[TensorType, ...]]:
         """The batched function, which results are batched, and their types."""
 
-    def batched_rules(self, rules: Sequence[str], batch: Callable[[], Sequence[str]], /) -> Sequence[str]:
+    def batched_rules(
+        self, rules: Sequence[str], batch: Callable[[Sequence[str]], Sequence[str]], /
+    ) -> Sequence[str]:
         """The rules that `batch` makes of a user's rules, when they are first needed."""
 
     def call(

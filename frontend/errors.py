@@ -41,8 +41,8 @@ class IndexingError(ArgumentError, IndexError, TypeError):
     """An index is of a kind that arrays do not take: an IndexError in NumPy, a TypeError in JAX."""
 
 
-class ShapeError(AdzeError, ValueError):
-    """Shapes, axes or an equation string do not fit together."""
+class ShapeError(AdzeError, ValueError, TypeError):
+    """Shapes, axes or an equation string do not fit together: a ValueError in NumPy, a TypeError in JAX."""
 
 
 class AxisError(ShapeError, IndexError):

@@ -11,6 +11,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 from ..errors import UnsupportedError
+from ..staging.equations import ClosedJaxpr as ClosedJaxpr
+from ..staging.equations import Jaxpr as Jaxpr
+from ..staging.equations import JaxprEqn as JaxprEqn
+from ..staging.equations import Literal as Literal
+from ..staging.equations import Var as Var
+from ..staging.equations import jaxprs_in_params as jaxprs_in_params
+from ..staging.equations import subjaxprs as subjaxprs
 from ..staging.inspection import typeof
 from ..staging.jaxprs import eval_jaxpr, jaxpr_as_fun
 from ..tracing.array import Array
@@ -37,26 +44,6 @@ class OfJaxprs:
         )
 
 
-class Jaxpr(OfJaxprs):
-    """JAX's functions of its IR."""
-
-
-class ClosedJaxpr(OfJaxprs):
-    """JAX's functions of its IR, with their constants."""
-
-
-class JaxprEqn(OfJaxprs):
-    """An equation of JAX's IR."""
-
-
-class Var(OfJaxprs):
-    """A variable of JAX's IR."""
-
-
-class Literal(OfJaxprs):
-    """A literal of JAX's IR."""
-
-
 class TypedNdArray(OfJaxprs):
     """A literal array of JAX's IR."""
 
@@ -76,12 +63,16 @@ class Token(OfJaxprs):
 Atom = Var | Literal
 
 
-def jaxprs_in_params(params: Any) -> NoReturn:
-    """An error: ops of adze hold no jaxprs."""
-    raise UnsupportedError("jaxprs_in_params is about JAX's IR", where=user_location_text())
+def mapped_aval(size: int, axis: int | None, aval: ShapeDtype) -> ShapeDtype:
+    """The type of one element of a batch along `axis`."""
+    if axis is None:
+        return aval
+    return ShapeDtype((*aval.shape[:axis], *aval.shape[axis + 1 :]), aval.dtype)
 
 
-subjaxprs = mapped_aval = unmapped_aval = jaxprs_in_params
+def unmapped_aval(size: int, axis: int | None, aval: ShapeDtype) -> ShapeDtype:
+    """The type of a batch of `size` along `axis`."""
+    return aval if axis is None else ShapeDtype((*aval.shape[:axis], size, *aval.shape[axis:]), aval.dtype)
 
 
 def get_opaque_trace_state(convention: str | None = None) -> Any:

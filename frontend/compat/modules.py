@@ -56,6 +56,12 @@ STAND_INS: Final = {
 """JAX's module -> the file of this folder whose names come before adze's."""
 
 
+_ASKED_FOR: Final = (
+    *("__version__", "__version_info__"),
+    *("__array_namespace_info__", "__array_api_version__"),  # by which SciPy knows jax.numpy
+)
+
+
 class Forwarding(ModuleType):
     """A module whose names are those of other modules, each looked up when it is first used."""
 
@@ -68,7 +74,7 @@ class Forwarding(ModuleType):
         self.__all__ = sorted(set(listed))
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name not in ("__version__", "__version_info__"):
+        if name.startswith("__") and name not in _ASKED_FOR:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         inner = f"{self._jax_name}.{name}".removeprefix("jax.")
         for home in self._homes if inner not in STAND_INS else ():

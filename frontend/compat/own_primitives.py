@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from ..errors import UnsupportedError
+from ..library.lax import primitives as lax
 from ..library.numpy import moveaxis
 from ..tracing.locations import user_location_text
 from ..transforms.custom_batching import custom_vmap
@@ -22,17 +23,15 @@ from .interpreters import not_mapped, primitive_batchers, primitive_jvps
 __all__: list[str] = []
 
 
-class Primitive:
+class Primitive(lax.Primitive):
     """An op of JAX's tracer by its name. `bind` calls its implementation, with the rules it has.
 
     Raises `UnsupportedError` where it has no implementation: what it would compute is then only in a lowering
     to XLA.
     """
 
-    multiple_results = False
-
     def __init__(self, name: str) -> None:
-        self.name = name
+        super().__init__(name, self.bind)
         self._impl: Callable[..., Any] | None = None
 
     def def_impl(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -60,9 +59,6 @@ class Primitive:
         if callable(rule := primitive_jvps.get(self)):
             call = _differentiated(call, rule, params, self.name)
         return call(*args)
-
-    def __repr__(self) -> str:
-        return self.name
 
 
 def _batched(

@@ -1,18 +1,21 @@
-"""The primitives of `jax.lax`, `exp_p` and others: names that clients register rules for."""
+"""The primitives of `jax.lax`, `exp_p` and others: those of `adze.lax`, and names that get rules."""
 
 from __future__ import annotations
 
 import functools
 from typing import Any
 
+from ..library.lax import primitives as lax
 from .core import Primitive
 
 __all__: list[str] = []
 
 
 @functools.cache
-def _primitive(name: str) -> Primitive:
-    return Primitive(name)
+def _primitive(name: str) -> lax.Primitive:
+    return (
+        lax.PRIMITIVES.get(f"{name}_p") or lax.LINEAR_ALGEBRA_PRIMITIVES.get(f"{name}_p") or Primitive(name)
+    )
 
 
 def __getattr__(name: str) -> Any:

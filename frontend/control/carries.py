@@ -10,9 +10,11 @@ import numpy as np
 from ...dialects.types import BOOL, TensorType
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError, ShapeError, TraceError
+from ..tracing.default_dtypes import note_promotion
 from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of, varied_over
 from ..tracing.interpreter import as_value, as_weak, ops, wide_of
 from ..tracing.locations import user_location_text
+from ..tracing.scalars import WIDE
 from ..tracing.sizes import Dim
 from ..tracing.varying import axes_of_value
 
@@ -78,28 +80,36 @@ def yields_to(value: Any, dtype: np.dtype) -> bool:
     return bool(value.weak_type) and _KINDS.index(value.dtype.kind) <= _KINDS.index(dtype.kind)
 
 
+def fits_in(value: Any, dtype: np.dtype) -> bool:
+    """Whether `value` may become `dtype` in a carry: as a number that yields, or a float with more bits."""
+    return yields_to(value, dtype) or WIDE.get(value.dtype) == dtype
+
+
 def settled_result(result: Any, structure: Any, state: Sequence[Any]) -> Any:
-    """What a body returns for what is carried: its Python numbers in the dtypes of the carry."""
+    """What a body returns for what is carried: its Python numbers in the dtypes of the carry, and float32 in
+    float64 where that is carried."""
     leaves, result_structure = tree.flatten(result)
     if result_structure != structure:
         return result
     settled = []
     for leaf, carried in zip(leaves, state, strict=True):
         value = as_value(leaf)
-        if not carried.weak_type and value.dtype != carried.dtype and yields_to(value, carried.dtype):
+        if not carried.weak_type and value.dtype != carried.dtype and fits_in(value, carried.dtype):
             value = as_value(value, carried.dtype)
         settled.append(value)
     return tree.unflatten(structure, settled)
 
 
 def widened(state: Sequence[Any], types: Sequence[TensorType]) -> list[Any] | None:
-    """A carry with its Python numbers in the dtypes that a step returns; None where they have them."""
-    if not any(v.weak_type for v in state):
+    """A carry with its Python numbers in the dtypes that a step returns, and float32 in float64 where a step
+    makes that of it, as `+` does; None where they have them."""
+    if all(v.dtype == t.dtype for v, t in zip(state, types, strict=True)):
         return None
     after = [
-        as_value(v, t.dtype) if v.dtype != t.dtype and v.ndim == t.rank and yields_to(v, t.dtype) else v
+        as_value(v, t.dtype) if v.dtype != t.dtype and v.ndim == t.rank and fits_in(v, t.dtype) else v
         for v, t in zip(state, types, strict=True)
     ]
+    note_promotion(state, [v.dtype for v in after])
     return None if all(w is v for w, v in zip(after, state, strict=True)) else after
 
 
@@ -115,7 +125,7 @@ def settled_start(init: Any, types: Sequence[TensorType] | None) -> Any:
     values = [as_value(leaf) for leaf in leaves]
     if types is not None:
         pairs = zip(values, types, strict=False)
-        values = [as_value(v, t.dtype) if yields_to(v, t.dtype) else v for v, t in pairs]
+        values = [as_value(v, t.dtype) if fits_in(v, t.dtype) else v for v, t in pairs]
     return tree.unflatten(structure, values)
 
 

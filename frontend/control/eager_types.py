@@ -24,7 +24,7 @@ from ...dialects.types import TensorType
 from ...passes.ir.functions import functions
 from .. import tree
 from ..tracing.array import Array
-from ..tracing.default_dtypes import is_float32
+from ..tracing.default_dtypes import is_float32, names_widening
 from ..tracing.frames import Program
 from ..tracing.function_scope import FunctionScope, argument_of
 from ..tracing.interpreter import as_value
@@ -56,7 +56,7 @@ def checked(
     """
     leaves, structure = tree.flatten(operands)
     values = [leaf if is_python_scalar(leaf) else as_value(leaf) for leaf in leaves]
-    options = (options, is_float32())
+    options = (options, is_float32(), names_widening())
     key = (options, tuple(_code(f, _DEPTH) for f in called), structure, tuple(map(_kind, values)))
     if key not in _known.types:
         types = _traced(called, values, lambda arguments: record(tree.unflatten(structure, arguments)))

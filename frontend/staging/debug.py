@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import Token
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from ...dialects.errors import AdzeError
 from ...dialects.types import INEXACT
 from ...passes.analysis.check_nans import NanWatch, reported
-from ...passes.analysis.evaluate import WATCH
+from ...passes.analysis.evaluate import WATCH, Watch
 from ...passes.pipeline import CHECK_NANS, run_pipeline
 from ..tracing.trace import Parameter, TracedProgram
 
@@ -33,11 +34,16 @@ def nans(enabled: bool = True) -> Iterator[None]:
     Functions of `adze.jit` are compiled once more for this, with a check for each op: compiling takes about
     four times as long, a step of a small network two to twenty times.
     """
-    token = WATCH.set(NanWatch() if enabled else None)
+    token = watch_nans(enabled)
     try:
         yield
     finally:
         WATCH.reset(token)
+
+
+def watch_nans(enabled: bool) -> Token[Watch | None]:
+    """Start to look for NaN in this thread, or stop it, as `nans` does for a block."""
+    return WATCH.set(NanWatch() if enabled else None)
 
 
 def add_checks(traced: TracedProgram) -> None:

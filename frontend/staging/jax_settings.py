@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from ..errors import ArgumentError, UnsupportedError
 from ..tracing.locations import user_location_text
-from .debug import nans
+from .debug import nans, watch_nans
 from .jitted import Jitted
 
 # What each setting may be, None for anything: adze behaves as with the value, which changes nothing.
@@ -34,8 +34,8 @@ _ACCEPTED: Final[dict[str, tuple[Any, ...] | None]] = {
     "jax_check_tracer_leaks": None,
     "jax_enable_checks": None,
     "jax_debug_infs": (False,),
-    "jax_debug_nans": (False,),
-    "jax_disable_jit": (False,),
+    "jax_debug_nans": (False, True),
+    "jax_disable_jit": (False, True),
     "jax_transfer_guard": ("allow",),
     "jax_array_garbage_collection_guard": ("allow",),
     "jax_no_tracing": (False,),
@@ -44,8 +44,6 @@ _ACCEPTED: Final[dict[str, tuple[Any, ...] | None]] = {
 }
 _INSTEAD: Final = {
     "jax_enable_x64": "adze narrows no dtype, so 64-bit numbers cannot be disabled: pass float32 arrays",
-    "jax_debug_nans": "write `with adze.debug_nans(True):` (or adze.debug.nans()) around the calls",
-    "jax_disable_jit": "write `with adze.disable_jit():` around the calls",
     "jax_platforms": "devices are chosen by adze.jit(..., target=...) and ADZE_DEVICE",
     "jax_platform_name": "devices are chosen by adze.jit(..., target=...) and ADZE_DEVICE",
     "jax_log_compiles": "adze.explain_retrace(f) says why a function was compiled again",
@@ -62,8 +60,16 @@ class Config:
         }
 
     def update(self, name: str, value: Any) -> None:
-        """Set `name`; raises `UnsupportedError` for a value that adze does not work by."""
+        """Set `name`; raises `UnsupportedError` for a value that adze does not work by.
+
+        `jax_debug_nans` and `jax_disable_jit` hold from now on in this thread, the others everywhere.
+        """
         check(name, value)
+        if name == "jax_debug_nans":
+            watch_nans(value)
+        elif name == "jax_disable_jit":
+            _Switch.install()
+            _disabled.set(value)
         self._values[name] = value
 
     def __getattr__(self, name: str) -> Any:

@@ -1,89 +1,100 @@
-"""`make_jaxpr`: a traced function that prints one op a line, and can be called with arrays.
+"""`make_jaxpr`: a traced function that prints one op a line, can be walked, and can be called with arrays.
 
-Input: a function, and arrays or specs of its arguments. Output: a `TracedFunction`. Idea: what clients of
-JAX do with a jaxpr is to print it, to ask for types, and to call it with other arrays for what the function
-closes over: `eval_jaxpr(jaxpr, jaxpr.consts, *args)`. The ops are adze's.
+Input: a function, and arrays or specs of its arguments. Output: a `TracedFunction`, a closed jaxpr. Idea:
+clients of JAX print a jaxpr, ask for types, walk its equations (`equations.py`), and call it with other
+arrays for what the function closes over: `eval_jaxpr(jaxpr, consts, *args)`. The ops are adze's.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
-from ...passes.ir.functions import find_function
+import numpy as np
+
+from ...dialects.builder.emitter import Reader
+from ...dialects.types import INEXACT, TensorType, ValueType
+from ...passes.ir.functions import function as function_called
+from ...passes.ir.functions import referenced, split_body
+from ...passes.ir.pretty import pretty
 from .. import tree
 from ..errors import ArgumentError
-from ..tracing.frames import current_frame
+from ..tracing.frames import Program, current_frame
 from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of
 from ..tracing.interpreter import as_value
 from ..tracing.locations import user_location_text
 from ..tracing.specs import ShapeDtype
-from .jit import jit, trace
+from ..tracing.trace import function_name
+from .equations import ClosedJaxpr, Jaxpr, Literal, Var
 from .shape_evaluation import eval_shape
-from .traced import Traced
 
 
-class TracedFunction:
-    """A traced function as `make_jaxpr` returns it: it prints one op a line."""
+class TracedFunction(ClosedJaxpr):
+    """A traced function as `make_jaxpr` returns it: it prints one op a line, and has equations."""
 
     def __init__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-        self._function = function
-        self._args, self._kwargs = args, kwargs
         self._is_inside = current_frame() is not None
-        if self._is_inside:  # its values may be used, and only now
-            self._private  # noqa: B018
-        else:
-            self._traced  # noqa: B018
-
-    @cached_property
-    def _traced(self) -> Traced:
-        return trace(self._function, *self._args, **self._kwargs)
-
-    @cached_property
-    def _private(self) -> tuple[FunctionScope, PrivateFunction]:
-        """The function of flat arrays in a program, with what it closes over as more arguments."""
-        scope = FunctionScope()
-        leaves, structure = tree.flatten((tuple(self._args), self._kwargs))
-
-        def call(values: Sequence[Any]) -> Any:
-            args, kwargs = tree.unflatten(structure, values)
-            return self._function(*args, **kwargs)
-
-        return scope, scope.trace("jaxpr", call, [_argument(leaf) for leaf in leaves])
-
-    def __str__(self) -> str:
-        if not self._is_inside:
-            return self._traced.pretty()
-        scope, function = self._private
-        return str(find_function(scope.program.module, function.symbol))
-
-    __repr__ = __str__
-
-    @property
-    def jaxpr(self) -> TracedFunction:
-        """Itself."""
-        return self
-
-    @property
-    def consts(self) -> list[Any]:
-        """The traced values that the function closes over; arrays that it closes over are constants in it."""
-        return list(self._private[1].captured)
+        scope, traced, self._avals = _traced(function, args, kwargs)
+        super().__init__(scope.program, traced.symbol, traced.captured)
+        self._results = [ShapeDtype(t.static_shape, t.dtype) for t in traced.result_types]
 
     @property
     def in_avals(self) -> list[ShapeDtype]:
         """The types of the arguments."""
-        return [_spec(leaf) for leaf in tree.leaves((tuple(self._args), self._kwargs))]
+        return self._avals
 
     @property
     def out_avals(self) -> list[ShapeDtype]:
         """The types of the results."""
-        if self._is_inside:
-            return [ShapeDtype(t.static_shape, t.dtype) for t in self._private[1].result_types]
-        program = self._traced.program
-        pairs = zip(program.result_shapes, program.result_types, strict=True)
-        return [ShapeDtype(shape, kind.dtype) for shape, kind in pairs]
+        return self._results
+
+    def __str__(self) -> str:
+        return super().__str__() if self._is_inside else pretty(self.program.module)
+
+    __repr__ = __str__
+
+
+def _traced(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+) -> tuple[FunctionScope, PrivateFunction, list[ShapeDtype]]:
+    """The function of flat arrays in a program, with what it closes over as more arguments.
+
+    A Python float is an argument of float32 in it, as in a jaxpr. That makes no difference where it meets no
+    floats of another width; it yields to these, with all of its bits, where it does.
+    """
+    leaves, structure = tree.flatten((tuple(args), kwargs))
+    arguments = [_argument(leaf) for leaf in leaves]
+
+    def call(values: Sequence[Any]) -> Any:
+        args, kwargs = tree.unflatten(structure, values)
+        return function(*args, **kwargs)
+
+    scope, name = FunctionScope(), function_name(function)
+    plain = [replace(a, weak_type=a.weak_type and not _is_float(a.type)) for a in arguments]
+    traced = scope.trace(name, call, plain)
+    if plain != arguments and _widens(scope.program, traced.symbol):
+        scope.drop(traced.symbol)
+        traced = scope.trace(name, call, arguments)
+    return scope, traced, [_spec(leaf) for leaf in leaves]
+
+
+def _widens(program: Program, symbol: str) -> bool:
+    """Whether a function, or one that it calls, converts floats to wider ones."""
+    reader, waiting, seen = Reader(program.codec), [symbol], {symbol}
+    while waiting:
+        for child in split_body(function_called(program.module, waiting.pop()))[0]:
+            application = reader.read(child.operation)
+            assert application is not None
+            if application.op.name == "convert":
+                source, target = (_dtype(program, v) for v in (child.operands[0], child.results[0]))
+                if source in INEXACT and source.itemsize < target.itemsize:
+                    return True
+            callees = [callee for callee in referenced(application) if callee not in seen]
+            waiting += callees
+            seen.update(callees)
+    return False
 
 
 def make_jaxpr(
@@ -93,36 +104,72 @@ def make_jaxpr(
 
     They are ops of adze, not of JAX. With `return_shape` the tree of the result types comes too.
     """
-    traceable = jit(fun, static_argnums=static_argnums)
+    numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
 
     @functools.wraps(fun)
     def make(*args: Any, **kwargs: Any) -> Any:
-        text = TracedFunction(traceable, args, kwargs)
-        return (text, eval_shape(traceable, *args, **kwargs)) if return_shape else text
+        fixed = {n % len(args): args[n] for n in numbers}
+
+        @functools.wraps(fun)
+        def of_arrays(*arrays: Any, **keywords: Any) -> Any:
+            rest = iter(arrays)
+            return fun(*(fixed[i] if i in fixed else next(rest) for i in range(len(args))), **keywords)
+
+        dynamic = [arg for i, arg in enumerate(args) if i not in fixed]
+        traced = TracedFunction(of_arrays, dynamic, kwargs)
+        return (traced, eval_shape(of_arrays, *dynamic, **kwargs)) if return_shape else traced
 
     return make
 
 
-def eval_jaxpr(jaxpr: TracedFunction, consts: Sequence[Any], *args: Any) -> list[Any]:
+def eval_jaxpr(jaxpr: Jaxpr | ClosedJaxpr, consts: Sequence[Any], *args: Any) -> list[Any]:
     """The flat results of a traced function: `consts` for what it closes over, `args` for flat arguments.
 
     Raises `ArgumentError` where their number is another one.
     """
-    scope, function = jaxpr._private
-    expected = (len(jaxpr.consts), len(jaxpr.in_avals))
+    closed = jaxpr.closed if isinstance(jaxpr, Jaxpr) else jaxpr
+    expected = (len(closed.consts), len(closed.in_avals))
     if (len(consts), len(args)) != expected:
         raise ArgumentError(
             f"eval_jaxpr: expected {expected[0]} consts and {expected[1]} arguments, got {len(consts)} and "
             f"{len(args)}",
             where=user_location_text(),
         )
-    values = [as_value(x, s.dtype) for x, s in zip(args, jaxpr.in_avals, strict=True)]
-    return scope.call(function.symbol, [*values, *map(as_value, consts)])
+    values = [as_value(x, s.dtype) for x, s in zip(args, closed.in_avals, strict=True)]
+    count = len(closed.captured)
+    if all(own is given for own, given in zip(closed.consts[count:], consts[count:], strict=True)):
+        return closed.called(values, list(map(as_value, consts[:count])))
+    return _walked(closed.jaxpr, consts, values)
 
 
-def jaxpr_as_fun(closed_jaxpr: TracedFunction) -> Callable[..., list[Any]]:
+def _walked(jaxpr: Jaxpr, consts: Sequence[Any], args: Sequence[Any]) -> list[Any]:
+    """The results by one equation after the other, for other arrays in the place of its constants."""
+    known: dict[Var, Any] = dict(zip(jaxpr.constvars, map(as_value, consts), strict=True))
+    known.update(zip(jaxpr.invars, args, strict=True))
+
+    def value_of(operand: Any) -> Any:
+        return operand.val if isinstance(operand, Literal) else known[operand]
+
+    for eqn in jaxpr.eqns:
+        results = eqn.primitive.bind(*map(value_of, eqn.invars), **eqn.params)
+        known.update(zip(eqn.outvars, results if eqn.primitive.multiple_results else [results], strict=True))
+    return [as_value(value_of(v)) for v in jaxpr.outvars]
+
+
+def jaxpr_as_fun(closed_jaxpr: ClosedJaxpr) -> Callable[..., list[Any]]:
     """A traced function as a function of its flat arguments."""
     return lambda *args: eval_jaxpr(closed_jaxpr, closed_jaxpr.consts, *args)
+
+
+def _is_float(type_: ValueType) -> bool:
+    return isinstance(type_, TensorType) and type_.dtype in INEXACT
+
+
+def _dtype(program: Program, value: Any) -> np.dtype:
+    """The dtype of a value that is no size."""
+    type_ = program.codec.read_type(value.type)
+    assert isinstance(type_, TensorType)
+    return type_.dtype
 
 
 def _spec(leaf: Any) -> ShapeDtype:

@@ -63,6 +63,10 @@ chosen: Final = _chosen.get
 """What this context chose; None: nothing, so that the settings decide."""
 
 
+names_widening: Final = _names_widening.get
+"""Whether this context wants to know where float64 comes in."""
+
+
 def is_float32() -> bool:
     """Whether NumPy's float64 yields here."""
     name = chosen()

@@ -22,6 +22,8 @@ from ...dialects.types import SIZE, TensorType, ValueType
 from ...passes.analysis.evaluate import evaluate
 from ...passes.analysis.varying import united
 from ...passes.autodiff.deferred import Deferred, is_deferred, require
+from ...passes.autodiff.variants import Variants, kinds_of, variant
+from ...passes.ir.construction import Activity
 from ...passes.ir.functions import function as find_function
 from ...passes.ir.functions import functions, rename_references, split_body
 from .. import tree
@@ -264,10 +266,15 @@ def imported(target: Program, source: Program, symbol: str) -> str:
             operation.attributes["sym_visibility"] = mlir.ir.StringAttr.get("private", target.context)
         for operation in copies.values():
             target.module.body.append(operation.operation.detach_from_parent())
-        kept = [
+        kept: list[Deferred | Variants] = [
             _deferred(target, source, name, renamed[name])
             for name in copies
             if is_deferred(source.module, name)
+        ]
+        kept += [
+            _variants(target, source, kind, name, renamed[name])
+            for name in copies
+            for kind in kinds_of(source.module, name)
         ]
         target.memo[key] = (renamed[symbol], source, kept)
     imported_symbol: str = target.memo[key][0]
@@ -283,3 +290,12 @@ def _deferred(target: Program, source: Program, symbol: str, copy: str) -> Defer
         return [imported(target, source, symbol)]
 
     return Deferred(target.module, [copy], make)
+
+
+def _variants(target: Program, source: Program, kind: str, name: str, copy: str) -> Variants:
+    """Let the copy of a rule have the variants of the rule, copied when they are asked for."""
+
+    def trace(active: Activity) -> list[str]:
+        return [imported(target, source, variant(source.module, kind, name, active))]
+
+    return Variants(target.module, kind, [copy], trace)

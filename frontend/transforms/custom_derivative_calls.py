@@ -4,7 +4,7 @@ Input: a call of a `custom_jvp` or `custom_vjp` function. Output: its body and r
 with the outer values that they capture.
 
 Idea: rules are traced with the call. Calls inside rules are the exception: their rules are traced when they
-are differentiated, since they may call for others without end.
+are differentiated, since they may call for others without end. So are rules that see which tangents are zero.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from typing import Any, Final
 
 from ...dialects.errors import AdzeError
 from ...passes.autodiff.deferred import Deferred
+from ...passes.autodiff.variants import BY_TANGENTS, Variants
+from ...passes.ir.construction import Activity
 from .. import tree
 from ..errors import ArgumentTypeError, LeakedTracerError, TraceError
 from ..tracing.closed_over import closed_over
@@ -197,6 +199,7 @@ class Custom:
         self._function = function
         nums = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else nondiff_argnums
         names = (nondiff_argnames,) if isinstance(nondiff_argnames, str) else nondiff_argnames
+        self._sees_zeros = False
         self._nondiff = tuple(sorted({*nums, *(_position(function, name) for name in names)}))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -208,7 +211,8 @@ class Custom:
         known = call.known(self)
         traced = known
         if traced is None:
-            traced = self._deferred(call, rules) if _IN_RULES.get() else self._traced_or_deferred(call, rules)
+            later = self._sees_zeros or _IN_RULES.get()
+            traced = self._deferred(call, rules) if later else self._traced_or_deferred(call, rules)
         operands = traced.captured.around(call.values)
         results = self._record(traced, operands)
         if known is None:  # a known one may have been traced at sizes of other names
@@ -228,9 +232,16 @@ class Custom:
         raise NotImplementedError
 
     def _trace_rules(
-        self, call: Call, traced: TracedCustomFunction, symbols: Sequence[str]
+        self,
+        call: Call,
+        traced: TracedCustomFunction,
+        symbols: Sequence[str],
+        active: Activity | None = None,
     ) -> list[PrivateFunction]:
-        """The rules as functions of the module under these symbols, which take what is captured."""
+        """The rules as functions of the module under these symbols, which take what is captured.
+
+        `active`: which of the arguments are differentiated, for rules that see zeros; None for all.
+        """
         raise NotImplementedError
 
     def _traced_or_deferred(self, call: Call, rules: Sequence[Callable[..., Any]]) -> TracedCustomFunction:
@@ -276,16 +287,18 @@ class Custom:
             body, [], Captured(list(captured.values())), call.values, is_deferred=True
         )
 
-        def make() -> Sequence[str]:
+        def make(active: Activity | None = None) -> Sequence[str]:
             symbols = [call.scope.reserve(name) for name in self._names()]
             with call.remembered(self, traced), self._outer_values():
-                rules = self._trace_rules(call, traced, symbols)
+                rules = self._trace_rules(call, traced, symbols, active)
                 if union(*rules):
                     raise self._uses_outer_values()
             return symbols
 
-        deferred = Deferred(call.scope.program.module, self._names(), make)
-        call.memo["deferred", deferred.symbols[0]] = deferred
+        module = call.scope.program.module
+        deferred = Deferred(module, self._names(), make)
+        kept = Variants(module, BY_TANGENTS, deferred.symbols, make) if self._sees_zeros else None
+        call.memo["deferred", deferred.symbols[0]] = (deferred, kept)
         traced.rules = deferred.symbols
         return traced
 

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ...dialects.types import INEXACT
+from ...passes.autodiff.variants import BY_COTANGENTS, Variants
+from ...passes.ir.construction import Activity
 from .. import tree
 from ..errors import TraceError
-from ..tracing.array import Array
 from ..tracing.concrete_values import KnownArgument, results_of
-from ..tracing.frames import Tracer
 from ..tracing.function_scope import Argument, PrivateFunction, check_sizes
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.trace import function_name
 from .custom_derivative_calls import Call, Captured, Custom, TracedCustomFunction
+from .symbolic_zeros import SymbolicZero, instantiated, with_marks, with_zeros
 
 
 class custom_jvp(Custom):  # a decorator, named as JAX has it
@@ -45,9 +47,10 @@ class custom_jvp(Custom):  # a decorator, named as JAX has it
     def defjvp(self, rule: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
         """Use `rule` for the derivative; returns it, so that it works as a decorator.
 
-        With `symbolic_zeros` or without, tangents that are zero are arrays of zeros.
+        With `symbolic_zeros` the rule is traced for the arguments that are differentiated: it gets a
+        `SymbolicZero` for the tangent of any other, and may return such zeros. Without, these are arrays.
         """
-        self._rule = rule
+        self._rule, self._sees_zeros = rule, symbolic_zeros
         return rule
 
     def defjvps(self, *rules: Callable[..., Any] | None) -> None:
@@ -84,14 +87,20 @@ class custom_jvp(Custom):  # a decorator, named as JAX has it
         )
 
     def _trace_rules(
-        self, call: Call, function: TracedCustomFunction, symbols: Sequence[str]
+        self,
+        call: Call,
+        function: TracedCustomFunction,
+        symbols: Sequence[str],
+        active: Activity | None = None,
     ) -> list[PrivateFunction]:
         captured, n = function.captured, len(call.values)
         arguments, bound = captured.arguments(call.arguments), captured.bound(n)
         count = len(arguments)
 
         def rule(leaves: Sequence[Any]) -> Any:
-            return self._apply_rule(call, captured.without(leaves[:count]), leaves[count : count + n])
+            tangents = leaves[count : count + n]
+            seen = with_zeros(tangents, active) if self._sees_zeros else tangents
+            return self._apply_rule(call, captured.without(leaves[:count]), seen)
 
         moving = arguments[len(captured.sizes) :]  # sizes have no tangents
         traced = call.scope.trace(
@@ -119,9 +128,10 @@ class custom_jvp(Custom):  # a decorator, named as JAX has it
                 where=user_location_text(),
             )
         values = [as_value(v) for v in tree.leaves(value)]
+        tangents = list(map(instantiated, tree.leaves(tangent)))
         moved = [
             as_value(t, v.dtype) if as_value(t).weak_type else as_value(t)
-            for v, t in zip(values, tree.leaves(tangent), strict=True)
+            for v, t in zip(values, tangents, strict=True)
         ]
         for v, t in zip(values, moved, strict=True):
             if t.ndim == v.ndim:
@@ -166,12 +176,12 @@ class custom_vjp(Custom):  # a decorator, named as JAX has it
     ) -> None:
         """Use these rules for the pullback.
 
-        With `symbolic_zeros` `fwd` gets a `CustomVJPPrimal` for each array, whose `value` it is. Rules are
-        traced before it is known which arguments are differentiated: `perturbed` is always true, and
-        cotangents that are zero are arrays of zeros. `optimize_remat` changes nothing: what a checkpoint
-        computes again and nothing reads is not computed.
+        With `symbolic_zeros` `fwd` gets a `CustomVJPPrimal` for each array: its `value`, and whether it is
+        `perturbed`, that is, differentiated; `bwd` gets a `SymbolicZero` for a cotangent that is zero, and
+        may return such zeros. The rules are traced for each such case. `optimize_remat` changes nothing:
+        what a checkpoint computes again and nothing reads is not computed.
         """
-        self._pair = (_with_values(fwd) if symbolic_zeros else fwd, bwd)
+        self._pair, self._sees_zeros = (fwd, bwd), symbolic_zeros
 
     def _rules(self) -> Sequence[Callable[..., Any]]:
         if self._pair is None:
@@ -197,12 +207,16 @@ class custom_vjp(Custom):  # a decorator, named as JAX has it
         )
 
     def _trace_rules(
-        self, call: Call, function: TracedCustomFunction, symbols: Sequence[str]
+        self,
+        call: Call,
+        function: TracedCustomFunction,
+        symbols: Sequence[str],
+        active: Activity | None = None,
     ) -> list[PrivateFunction]:
         """What is captured is around the arguments of fwd, and around the residuals."""
         captured, scope = function.captured, call.scope
         user_fwd, user_bwd = self._rules()
-        pullback = _Pullback(call, user_fwd, user_bwd, captured)
+        pullback = _Pullback(call, user_fwd, user_bwd, captured, self._sees_zeros, active)
         arguments, bound = captured.arguments(call.arguments), captured.bound(len(call.values))
         fwd = scope.trace(symbols[0], pullback.forward, arguments, bound, symbols[0], function.sources)
         self._check_types(function.body, fwd)
@@ -212,9 +226,19 @@ class custom_vjp(Custom):  # a decorator, named as JAX has it
             operands = [*captured.around(call.values), *fwd.captured]
             outputs = results_of(scope.program, fwd.symbol, operands, len(fwd.result_types))
             residuals = [*(None for _ in captured.sizes), *outputs[len(function.body.result_types) :][:count]]
-        bwd = scope.trace(
-            symbols[1], pullback.backward, backward, captured.bound(count), symbols[1], residuals
-        )
+
+        def trace(symbol: str, has_cotangent: Activity | None) -> PrivateFunction:
+            call_bwd = partial(pullback.backward, has_cotangent=has_cotangent)
+            return scope.trace(symbol, call_bwd, backward, captured.bound(count), symbol, residuals)
+
+        bwd = trace(symbols[1], None)
+        if self._sees_zeros:
+
+            def variant(has_cotangent: Activity) -> list[str]:
+                return [trace(scope.reserve(symbols[1]), has_cotangent).symbol]
+
+            kept = Variants(scope.program.module, BY_COTANGENTS, [bwd.symbol], variant)
+            call.memo["variants", bwd.symbol] = kept
         return [fwd, bwd]
 
     def _check_types(self, body: PrivateFunction, fwd: PrivateFunction) -> None:
@@ -227,37 +251,23 @@ class custom_vjp(Custom):  # a decorator, named as JAX has it
             )
 
 
-@dataclass(frozen=True)
-class CustomVJPPrimal:
-    """What a rule that asked for symbolic zeros gets for an array, and whether that is differentiated."""
-
-    value: Any
-    perturbed: bool
-
-
-def _with_values(fwd: Callable[..., Any]) -> Callable[..., Any]:
-    """A rule that takes `CustomVJPPrimal`s, as one that takes arrays; other arguments stay."""
-
-    @functools.wraps(fwd)
-    def wrapped(*args: Any) -> Any:
-        def boxed(leaf: Any) -> Any:
-            return CustomVJPPrimal(leaf, True) if isinstance(leaf, (Tracer, Array)) else leaf
-
-        return fwd(*(tree.map(boxed, arg) for arg in args))
-
-    return wrapped
-
-
 class _Pullback:
     """The two rules of a `custom_vjp` call as functions of flat leaves; captured values are residuals."""
 
     def __init__(
-        self, call: Call, fwd: Callable[..., Any], bwd: Callable[..., Any], captured: Captured
+        self,
+        call: Call,
+        fwd: Callable[..., Any],
+        bwd: Callable[..., Any],
+        captured: Captured,
+        sees_zeros: bool,
+        active: Activity | None,
     ) -> None:
         self.call = call
         self.fwd = fwd
         self.bwd = bwd
         self.captured = captured
+        self.sees_zeros, self.active = sees_zeros, active
         self.residual_tree: Any = None
         self.weak_residuals: list[bool] = []
         self.result_tree: Any = None
@@ -265,7 +275,8 @@ class _Pullback:
     def forward(self, leaves: Sequence[Any]) -> list[Any]:
         """Results, the user's residuals, then the captured arrays."""
         call = self.call
-        arrays = iter(call.trees(self.captured.without(leaves)))
+        values = self.captured.without(leaves)
+        arrays = iter(call.trees(with_marks(values, self.active) if self.sees_zeros else values))
         full = [call.fixed[i] if i in call.fixed else next(arrays) for i in range(call.count)]
         pair = self.fwd(*full)
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
@@ -296,12 +307,13 @@ class _Pullback:
         ]
         return [*self.captured.arguments(residuals), *kinds[:count]]
 
-    def backward(self, leaves: Sequence[Any]) -> list[Any]:
+    def backward(self, leaves: Sequence[Any], has_cotangent: Activity | None) -> list[Any]:
         """Cotangents of the float leaves of the arguments, then zeros for the captured arrays."""
         call, count = self.call, len(leaves) - self.result_tree.num_leaves
         captured = leaves[count - len(self.captured.arrays) : count]
         residuals = tree.unflatten(self.residual_tree, self.captured.without(leaves[:count]))
-        cotangent = tree.unflatten(self.result_tree, leaves[count:])
+        seeds = with_zeros(leaves[count:], has_cotangent) if self.sees_zeros else leaves[count:]
+        cotangent = tree.unflatten(self.result_tree, seeds)
         cotangents = self.bwd(*call.fixed_values, residuals, cotangent)
         name = function_name(call.function)
         arguments = call.trees(call.values)
@@ -331,7 +343,8 @@ class _Pullback:
         for value, cotangent in zip(leaves, cotangents, strict=True):
             if value.dtype not in INEXACT:
                 continue
-            converted = _zero_like(value) if cotangent is None else as_value(cotangent)
+            is_zero = cotangent is None or isinstance(cotangent, SymbolicZero)
+            converted = _zero_like(value) if is_zero else as_value(cotangent)
             converted = as_value(converted, value.dtype) if converted.weak_type else converted
             if ops.type_of(converted) != ops.type_of(value):
                 raise TraceError(

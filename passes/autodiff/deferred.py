@@ -9,6 +9,7 @@ end; only the levels that are differentiated are traced. An empty function carri
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import count
 from typing import Final
 from weakref import WeakValueDictionary
@@ -17,8 +18,9 @@ from ...dialects import mlir
 from ...dialects.builder.emitter import Emitter
 from ...dialects.codec import Codec
 from ...dialects.errors import MissingRuleError
-from ..ir.construction import NewFunction, call_function
+from ..ir.construction import Activity, NewFunction, call_function
 from ..ir.functions import body, function
+from .variants import Variants, kinds_of, variant
 
 DEFERRED: Final = "adze.deferred"
 """On an empty function: the label of its `Deferred`."""
@@ -39,6 +41,7 @@ class Deferred:
         self.module = module
         self.symbols: list[str] = []
         self._trace = trace
+        self._kept: list[Variants] = []
         label = f"{names[0]}#{next(_numbers)}"
         _DEFERRED[label] = self
         for name in names:
@@ -55,9 +58,19 @@ class Deferred:
         codec = Codec(self.module.context)
         source = function(self.module, target)
         types = [codec.read_type(a.type) for a in body(source).arguments]
-        function(self.module, symbol).operation.erase()
+        empty = function(self.module, symbol)
+        labels = {kind: empty.attributes[kind] for kind in kinds_of(self.module, symbol)}
+        empty.operation.erase()
         new = NewFunction(self.module, codec, symbol, types, source.location, Emitter)
         new.finish(call_function(new.emitter, self.module, target, new.arguments))
+        for kind, label in labels.items():
+            function(self.module, symbol).attributes[kind] = label
+        for kind in kinds_of(self.module, target):
+            of_target = partial(self._variant, kind, target)
+            self._kept.append(Variants(self.module, kind, [symbol], of_target))
+
+    def _variant(self, kind: str, target: str, active: Activity) -> list[str]:
+        return [variant(self.module, kind, target, active)]
 
 
 def is_deferred(module: mlir.ir.Module, symbol: str) -> bool:

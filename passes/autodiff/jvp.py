@@ -32,6 +32,7 @@ from ..ir.functions import body, function, split_body
 from ..optimize.inline import inline_rule
 from .deferred import require
 from .engine import Engine, Siblings
+from .variants import BY_TANGENTS, variant
 
 Policy = tuple[str, str]
 """What a checkpoint may save: a policy of `checkpoint_call`, and its labels."""
@@ -183,6 +184,10 @@ class ForwardMode(Engine):
         for child in operations:
             clone_operation(child.operation, values, b.point)
         return [values[v] for v in terminator.operands]
+
+    def rule_for(self, symbol: str, active: Activity) -> str:
+        """A user's rule for the tangents that there are: its variant, where it asked for symbolic zeros."""
+        return variant(self.module, BY_TANGENTS, symbol, active)
 
     def custom_pullback(
         self, b: Emitter, fwd: str, bwd: str, primals: Values, tangents: Values, count: int

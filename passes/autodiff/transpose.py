@@ -32,6 +32,7 @@ from ..optimize.simplify import simplify_function
 from .engine import Engine, Siblings
 from .linear_sizes import LinearSizes
 from .pushforward import pushforward
+from .variants import BY_COTANGENTS, variant
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,10 @@ class Transposer(Engine):
         if key not in self._pushforwards:
             self._pushforwards[key] = pushforward(self.module, self.reader, self.transpose, *key)
         return self._pushforwards[key]
+
+    def rule_for(self, symbol: str, has_cotangent: Activity) -> str:
+        """A user's pullback for the cotangents that there are: its variant, where it asked for such zeros."""
+        return variant(self.module, BY_COTANGENTS, symbol, has_cotangent)
 
     def call(self, b: Emitter, symbol: str, operands: Values, cotangents: Tangents) -> list[Tangent]:
         """For rules of ops with bodies: cotangents of the linear operands of a called function."""

@@ -21,6 +21,7 @@ from ...dialects.types import SIZE, TensorType, ValueType
 from ..analysis.verify import location_text
 from ..autodiff.deferred import Deferred, is_deferred, require
 from ..autodiff.engine import Engine, Siblings
+from ..autodiff.variants import BY_COTANGENTS, BY_TANGENTS, Variants, kinds_of, variant
 from ..ir.aliases import Operation, Value, ValueMap, Values
 from ..ir.construction import (
     Activity,
@@ -57,7 +58,7 @@ class Batcher(Engine):
         self.size = size
         self.program = program
         self._memo: dict[tuple[str, Activity, bool], Batched] = {}
-        self._deferred: list[Deferred] = []
+        self._kept: list[Deferred | Variants] = []
 
     def batch(self, symbol: str, batched: Activity, all_results: bool = False) -> Batched:
         """The function that applies `symbol` to each slice of its `batched` operands.
@@ -68,7 +69,18 @@ class Batcher(Engine):
         result = self._memo.get(key)
         if result is None:
             result = self._memo[key] = self._batch(symbol, batched, all_results)
+            if BY_COTANGENTS in kinds_of(self.module, symbol):
+                self._keep_variants(symbol, result.symbol, batched, all_results)
         return result
+
+    def _keep_variants(self, symbol: str, result: str, batched: Activity, all_results: bool) -> None:
+        """Let a batched pullback have the variants of what it was made of, by its cotangents."""
+
+        def trace(active: Activity) -> list[str]:
+            chosen = variant(self.module, BY_COTANGENTS, symbol, active)
+            return [self.batch(chosen, batched, all_results).symbol]
+
+        self._kept.append(Variants(self.module, BY_COTANGENTS, [result], trace))
 
     def leading(self, size: int | Value | None) -> list[Value]:
         """The operands of batched functions before their own: the size of the axis, where it is dynamic."""
@@ -83,18 +95,28 @@ class Batcher(Engine):
         mapped = zip(types, callee.batched_results, strict=True)
         return callee.symbol, callee.batched_results, tuple(self._type(t, on) for t, on in mapped)
 
-    def batched_rules(self, rules: Sequence[str], batch: Callable[[], Sequence[str]]) -> Sequence[str]:
-        """The batched rules of a call, as `batch` returns them; deferred if the rules themselves are."""
-        if not is_deferred(self.module, rules[0]):
-            return batch()
+    def batched_rules(
+        self, rules: Sequence[str], batch: Callable[[Sequence[str]], Sequence[str]]
+    ) -> Sequence[str]:
+        """The batched rules of a call, as `batch` returns them; deferred if the rules themselves are, with
+        variants if these have variants."""
+        has_variants = BY_TANGENTS in kinds_of(self.module, rules[0])
+        if not has_variants and not is_deferred(self.module, rules[0]):
+            return batch(rules)
 
-        def trace() -> Sequence[str]:
+        def trace(rules: Sequence[str] = rules) -> Sequence[str]:
             for rule in rules:
                 require(self.module, rule)
-            return batch()
+            return batch(rules)
 
         deferred = Deferred(self.module, [f"{rule}_batched" for rule in rules], trace)
-        self._deferred.append(deferred)
+        self._kept.append(deferred)
+        if has_variants:
+
+            def traced(active: Activity) -> Sequence[str]:
+                return trace([variant(self.module, BY_TANGENTS, rule, active) for rule in rules])
+
+            self._kept.append(Variants(self.module, BY_TANGENTS, deferred.symbols, traced))
         return deferred.symbols
 
     def call(

@@ -309,6 +309,34 @@ def test_a_mistake_with_a_transform_raises_the_class_that_jax_raises(name: str) 
     assert isinstance(caught.value, adze.AdzeError)
 
 
+# Mistakes of the first table for which JAX raises a TypeError, and NumPy a ValueError.
+TYPE_ERRORS_OF_JAX = (
+    *("maximum shapes", "matmul sizes", "dot sizes", "vdot sizes", "inner sizes", "tensordot sizes"),
+    *("reshape", "reshape two -1", "reshape not divisible", "concatenate sizes", "concatenate ranks"),
+    *("vstack sizes", "hstack sizes", "zeros negative", "diagonal same axes", "transpose too few"),
+    *("transpose twice", "cholesky of a rectangle", "eigh of a rectangle", "qr of a vector"),
+    *("svd of a vector", "matrix_power of a rectangle"),
+)
+
+
+@pytest.mark.parametrize("name", TYPE_ERRORS_OF_JAX)
+def test_a_mistake_raises_the_class_that_jax_raises(name: str) -> None:
+    with pytest.raises(TypeError):
+        MISTAKES[name](anp, *map(anp.asarray, ARRAYS))
+
+
+def test_missing_rules_raise_the_classes_that_jax_raises() -> None:
+    @adze.custom_vjp
+    def f(x: Any) -> Any:
+        return x
+
+    f.defvjp(lambda x: (x, None), lambda _, c: (anp.clip(c, -1, 1),))
+    with pytest.raises(TypeError):
+        adze.jvp(f, (1.0,), (1.0,))
+    with pytest.raises(ValueError, match="while"):
+        adze.grad(lambda x: adze.while_loop(lambda c: c < 9, lambda c: c * 2, x))(1.0)
+
+
 def test_an_error_survives_pickling_and_copying() -> None:
     with pytest.raises(adze.AdzeError) as caught:
         anp.ones((2, 3)).sum(axis=7)

@@ -86,10 +86,11 @@ class CustomJvpCall(CallLike):
             for x, t in zip(primals, tangents, strict=True)
             if b.type_of(x) != SIZE
         ]
-        outputs = engine.inlined(b, attributes.rule, [*primals, *moving], len(moving))
+        closed_over = attributes.closed_over
+        rule = engine.rule_for(attributes.rule, own_activity(b, primals, tangents, closed_over))
+        outputs = engine.inlined(b, rule, [*primals, *moving], len(moving))
         count = len(attributes.results)
         values, by_rule = outputs[:count], outputs[count:]
-        closed_over = attributes.closed_over
         return values, with_closure(b, engine, attributes.callee, primals, tangents, closed_over, by_rule)
 
     @staticmethod
@@ -105,8 +106,8 @@ class CustomJvpCall(CallLike):
         body, _, types = engine.batched_callee(b, attributes.callee, batched, all_results=True)
         moving = tuple(has for x, has in zip(operands, batched, strict=True) if b.type_of(x) != SIZE)
 
-        def batched_rule() -> list[str]:
-            return [engine.batched_callee(b, attributes.rule, (*batched, *moving), all_results=True)[0]]
+        def batched_rule(rules: Sequence[str]) -> list[str]:
+            return [engine.batched_callee(b, rules[0], (*batched, *moving), all_results=True)[0]]
 
         (rule,) = engine.batched_rules([attributes.rule], batched_rule)
         mapped = {**attributes.keywords, "callee": body, "rule": rule, "results": types}
@@ -149,7 +150,9 @@ class CustomVjpCall(CallLike):
             for x, t in zip(primals, tangents, strict=True)
             if carries_cotangent(b, x)
         ]
-        fwd, bwd, closed_over = attributes.fwd, attributes.bwd, attributes.closed_over
+        closed_over = attributes.closed_over
+        active = own_activity(b, primals, tangents, closed_over)
+        fwd, bwd = (engine.rule_for(rule, active) for rule in (attributes.fwd, attributes.bwd))
         values, by_rule = engine.custom_pullback(b, fwd, bwd, primals, moving, len(attributes.results))
         return values, with_closure(b, engine, attributes.callee, primals, tangents, closed_over, by_rule)
 
@@ -166,11 +169,11 @@ class CustomVjpCall(CallLike):
         inputs, everything = batched_arrays(b, size, operands, batched)
         body, _, types = engine.batched_callee(b, attributes.callee, everything, all_results=True)
 
-        def batched_rules() -> list[str]:
-            forward, _, forward_types = engine.batched_callee(b, attributes.fwd, everything, all_results=True)
+        def batched_rules(rules: Sequence[str]) -> list[str]:
+            forward, _, forward_types = engine.batched_callee(b, rules[0], everything, all_results=True)
             sizes = (False,) * everything.count(False)
             pulled = (*sizes, *(True for _ in forward_types))
-            return [forward, engine.batched_callee(b, attributes.bwd, pulled, all_results=True)[0]]
+            return [forward, engine.batched_callee(b, rules[1], pulled, all_results=True)[0]]
 
         fwd, bwd = engine.batched_rules([attributes.fwd, attributes.bwd], batched_rules)
         mapped = {**attributes.keywords, "callee": body, "fwd": fwd, "bwd": bwd, "results": types}
@@ -242,7 +245,8 @@ class CustomVjpLinear(CallLike):
         types = attributes.results
         zeros = [b.zeros_like(x) for x in shaped] if shaped else [zeros_of(b, t) for t in types]
         seeds = [z if c is None else c for c, z in zip(cotangents, zeros, strict=True)]
-        outgoing = engine.called(b, attributes.bwd, [*residuals, *seeds])
+        bwd = engine.rule_for(attributes.bwd, tuple(c is not None for c in cotangents))
+        outgoing = engine.called(b, bwd, [*residuals, *seeds])
         return [*(None for _ in operands[: len(operands) - len(linear)]), *outgoing]
 
     @staticmethod
@@ -269,6 +273,15 @@ class CustomVjpLinear(CallLike):
 def carries_cotangent(b: Builder, x: Value) -> bool:
     """Whether a pullback returns a cotangent for operand `x`: for floats and complex numbers."""
     return b.type_of(x) != SIZE and b.tensor_type(x).dtype in INEXACT
+
+
+def own_activity(
+    b: Builder, primals: Values, tangents: Sequence[Tangent], closed_over: int
+) -> tuple[bool, ...]:
+    """Which arguments of a user's rule have tangents: of its operands, those that are no sizes and not closed
+    over. Integers, which have none, do not count."""
+    own = list(zip(primals, tangents, strict=True))[: len(primals) - closed_over]
+    return tuple(t is not None or not carries_cotangent(b, x) for x, t in own if b.type_of(x) != SIZE)
 
 
 def batched_arrays(

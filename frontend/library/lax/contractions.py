@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ....dialects.types import as_dtype
+from ....dialects.types import INEXACT, as_dtype
 from ...errors import ArgumentError, ShapeError
 from ...tracing.interpreter import as_value, ops
 from ...tracing.locations import user_location_text
+from .. import numpy as xp
 from .padding import dilated, window_padding
 
 
@@ -116,11 +117,15 @@ def conv_general_dilated(
     """Convolution with strides, padding (`SAME`, `VALID` or pairs), both dilations and groups.
 
     As in deep learning, the window is not flipped. Layouts as in `conv_dimension_numbers`. Sums are of
-    `preferred_element_type` where it is given; `precision` has no effect: nothing is narrowed.
+    `preferred_element_type` where it is given; `precision` has no effect: nothing is narrowed. Floating
+    operands of two dtypes are promoted: where NumPy's float64 met a float32 kernel, JAX had narrowed it.
     """
     del precision
     dtype = None if preferred_element_type is None else as_dtype(preferred_element_type)
     left, right = as_value(lhs, dtype), as_value(rhs, dtype)
+    if dtype is None and left.dtype in INEXACT and right.dtype in INEXACT:
+        wider = xp.result_type(left, right)
+        left, right = xp.astype(left, wider), xp.astype(right, wider)
     numbers = conv_dimension_numbers(left.shape, right.shape, dimension_numbers)
     spatial = left.ndim - 2
     strides = tuple(window_strides)

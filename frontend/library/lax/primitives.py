@@ -13,12 +13,20 @@ from . import elementwise, elementwise_pairs
 from .attributed_primitives import FUNCTIONS
 from .routine_primitives import LINEAR_ALGEBRA, NAMED_AXES
 
+_WITH_LISTS: Final = (
+    *("eig", "eigh", "hessenberg", "lu", "qr", "svd"),
+    *("optimization_barrier", "sort", "split", "top_k", "unstack"),
+    *("pmax", "pmin", "ppermute", "psum"),
+)
+"""The primitives whose `bind` returns a list."""
+
 
 class Primitive:
-    """An op by its name: `bind` applies it."""
+    """An op by its name: `bind` applies it, and returns a list where it has `multiple_results`."""
 
     def __init__(self, name: str, function: Callable[..., Any]) -> None:
         self.name = name
+        self.multiple_results = name in _WITH_LISTS
         self._function = function
 
     def bind(self, *operands: Any, **attributes: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import ArgumentError, ShapeError
+from ...errors import ArgumentError, DtypeError, ShapeError
 from ...tracing.interpreter import as_value, ops
 from ...tracing.locations import user_location_text
 from ...tracing.scalars import is_python_scalar
@@ -19,6 +19,12 @@ def operands(*xs: Any) -> list[Any]:
     """`xs` as values of one dtype where Python scalars yield, and of one shape where 0-d scalars spread."""
     values = [as_value(x) for x in xs]
     strong = [v for v in values if not v.weak_type]
+    if not strong and all(map(is_python_scalar, xs)) and len({v.dtype for v in values}) > 1:
+        raise DtypeError(
+            f"primitives of adze.lax promote nothing, got {', '.join(map(repr, xs))}",
+            where=user_location_text(),
+            hint="write numbers of one kind, or the function of adze.numpy, which promotes",
+        )
     dtype = strong[0].dtype if strong else max((v.dtype for v in values), key=_generality)
     values = [
         as_value(x if is_python_scalar(x) else v, dtype) if v.weak_type else v

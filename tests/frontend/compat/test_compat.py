@@ -104,11 +104,11 @@ def test_a_traced_function_has_the_types_that_clients_ask_for() -> None:
 def test_parts_of_jax_ir_are_refused() -> None:
     from adze.compat.jax.extend.core import Primitive
 
-    assert jax.lax.exp_p is jax.lax.exp_p
+    assert jax.lax.exp_p is adze.lax.exp_p
     with pytest.raises(UnsupportedError, match="mine is a primitive of JAX's own tracer without an implem"):
         Primitive("mine").bind(1)
     with pytest.raises(UnsupportedError, match="is a part of JAX's IR"):
-        jax.core.Jaxpr()
+        jax.core.Effect()
 
 
 def test_clients_that_ask_are_told_that_the_default_is_float32() -> None:
@@ -118,7 +118,40 @@ def test_clients_that_ask_are_told_that_the_default_is_float32() -> None:
     jax.config.update("jax_enable_x64", False)
     assert (jnp.ones(2) * np.ones(2)).dtype == np.float64  # nothing is narrowed, whatever it says
     with pytest.raises(NotImplementedError):
+        jax.config.update("jax_debug_infs", True)
+
+
+def test_switches_of_the_configuration() -> None:
+    traced = []
+
+    @adze.jit
+    def f(x: adze.Array) -> adze.Array:
+        traced.append(type(x).__name__)
+        return jnp.log(x)
+
+    try:
         jax.config.update("jax_disable_jit", True)
+        assert jax.config.jax_disable_jit is True
+        f(jnp.ones(2))
+        assert traced == ["Array"]
+        jax.config.update("jax_disable_jit", False)
+        f(jnp.ones(2))
+        assert traced == ["Array", "Tracer"]
+        jax.config.update("jax_debug_nans", True)
+        for call in (lambda: jnp.log(-jnp.ones(2)), lambda: f(-jnp.ones(2))):
+            with pytest.raises(FloatingPointError):
+                call()
+        with jax.debug_nans(False):
+            assert np.isnan(f(-jnp.ones(2))).all()
+    finally:
+        jax.config.update("jax_debug_nans", False)
+        jax.config.update("jax_disable_jit", False)
+    assert np.isnan(f(-jnp.ones(2))).all()
+
+
+def test_scipy_functions_on_arrays_of_the_shim() -> None:
+    assert jnp.__array_api_version__ == adze.numpy.__array_api_version__
+    assert jnp.__array_namespace_info__ is adze.numpy.__array_namespace_info__
 
 
 def test_one_device() -> None:

@@ -730,8 +730,8 @@ ERRORS: Final = {
         "the index of switch is f32[], expected a 0-d integer\n",
     ),
     "carry dtype": (
-        lambda x: lax.scan(lambda c, v: ((c[0], c[1].astype("float64")), v), (x, x), x),
-        "the carry of scan changes its type: carry[1] is f32[3], lambda returns f64[3]\n",
+        lambda x: lax.scan(lambda c, v: ((c[0], c[1].astype("int32")), v), (x, x), x),
+        "the carry of scan changes its type: carry[1] is f32[3], lambda returns i32[3]\n",
     ),
     "carry shape": (
         lambda x: lax.scan(lambda c, v: (xp.concatenate([c, c]), v), x, x),
@@ -836,7 +836,7 @@ ERRORS: Final = {
     "for": (count_on, ', in `for _ in range(x.astype("int32")[0]):`\n'),
 }
 HINTS: Final = {
-    "carry dtype": "hint: convert what the body returns: .astype('float32'), or start with f64[3]",
+    "carry dtype": "hint: convert what the body returns: .astype('float32'), or start with i32[3]",
     "predicate": "hint: reduce it (.all(), .any()), or map over it with adze.vmap",
     "if": "hint: use adze.cond for a branch",
     "while": "hint: use adze.while_loop",
@@ -942,3 +942,20 @@ def test_cond_takes_an_operand_for_each_branch() -> None:
         assert float(f(pred, 1.0, 2.0)) == expected
         assert float(adze.jit(f)(pred, 1.0, 2.0)) == expected
     assert float(adze.grad(f, argnums=1)(False, 1.0, 2.0)) == 10.0
+
+
+def test_a_carry_widens_where_float64_meets_it() -> None:
+    start, step = np.zeros(3, np.float32), np.float64([1, 2, 3])
+    loops = {
+        "fori_loop": lambda x: lax.fori_loop(0, 2, lambda i, c: c + step, x),
+        "while_loop": lambda x: lax.while_loop(lambda c: c[0] < 2, lambda c: c + step, x, max_steps=2),
+        "scan": lambda x: lax.scan(lambda c, y: (c + y * step, None), x, np.ones(2))[0],
+        "a reset": lambda x: lax.fori_loop(0, 2, lambda i, c: xp.zeros(3) + 2, x + step) * step,
+    }
+    for name, loop in loops.items():
+        for result in (loop(start), adze.jit(loop)(start)):
+            assert (result.dtype, result.tolist()) == (np.float64, [2, 4, 6]), name
+        (derivative,) = adze.jit(adze.vjp(loop, start)[1])(np.ones(3))
+        assert derivative.dtype == np.float32, name
+    with adze.debug.widening(), pytest.raises(adze.debug.WideningError, match="becomes float64"):
+        loops["scan"](start)

@@ -367,6 +367,7 @@ def test_an_index_from_the_end_of_a_dynamic_axis() -> None:
     ("call", "message"),
     [
         (lambda lax: lax.add(F, I), "add: operands must have equal dtypes, got f32"),
+        (lambda lax: lax.add(1, 1.0), "primitives of adze.lax promote nothing, got 1, 1.0"),
         (lambda lax: lax.add(F, F[0]), "must have equal shapes"),
         (lambda lax: lax.add(F, F[:2]), "must have equal shapes"),
         (lambda lax: lax.select(B, F, F[:1]), "shapes"),
@@ -395,3 +396,12 @@ def test_primitives_promote_nothing_and_keep_the_rank(call: Row, message: str) -
     with pytest.raises(adze.AdzeError, match=message) as caught:
         call(adze.lax)
     assert f"\n  at {__file__}:" in str(caught.value)
+
+
+def test_a_convolution_promotes_float64() -> None:
+    image, kernel = np.ones((1, 1, 4)), np.ones((1, 1, 2), np.float32)
+    for pair in ((image, kernel), (kernel, image)):
+        result = adze.lax.conv_general_dilated(*pair, (1,), [(3, 3)])
+        assert result.dtype == np.float64
+    with pytest.raises(TypeError, match="must have equal dtypes"):
+        adze.lax.conv_general_dilated(image, kernel.astype(np.int32), (1,), "VALID")
