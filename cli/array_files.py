@@ -51,8 +51,11 @@ def names_in(path: Path) -> list[str] | None:
     return [*parsed] if isinstance(parsed, dict) else None
 
 
-def read_file(path: Path, spec: ArraySpec, member: str | None = None) -> np.ndarray:
-    """The array in a file, or the one called `member` of several, for the input `spec`."""
+def read_file(path: Path, spec: ArraySpec, member: str | None = None, *, maps: bool = False) -> np.ndarray:
+    """The array in a file, or the one called `member` of several, for the input `spec`.
+
+    With `maps` that of a .npy file is mapped into memory, and read where it is used.
+    """
     readable_file(path, "--in")
     suffix = path.suffix.lower()
     if suffix in ARCHIVES:
@@ -66,7 +69,7 @@ def read_file(path: Path, spec: ArraySpec, member: str | None = None) -> np.ndar
         return _csv(path, spec)
     if suffix in IMAGES:
         return _image(path, spec)
-    return _npy(path, spec)
+    return _npy(path, spec, maps)
 
 
 def _member(path: Path, spec: ArraySpec, names: list[str], member: str | None) -> str:
@@ -117,12 +120,15 @@ def _opened(path: Path) -> Iterator[Any]:
             yield archive
 
 
-def _npy(path: Path, spec: ArraySpec) -> np.ndarray:
+def _npy(path: Path, spec: ArraySpec, maps: bool) -> np.ndarray:
     import numpy as np
 
     try:
-        with path.open("rb") as file:
-            array = np.load(file, allow_pickle=False)
+        if maps:
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
+        else:
+            with path.open("rb") as file:
+                array = np.load(file, allow_pickle=False)
     except (ValueError, EOFError, zipfile.BadZipFile, MemoryError, SyntaxError) as error:
         # NumPy takes any other file for pickled objects, and says how to load those without protection
         text = "it holds Python objects, or is of another format" if "pickle" in str(error) else error

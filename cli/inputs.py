@@ -24,12 +24,17 @@ if TYPE_CHECKING:
 _NAMED = re.compile(r"([A-Za-z_][\w.\[\]'\"]*)=(.+)", re.DOTALL)
 
 
-def read_inputs(texts: list[tuple[str, ArraySpec]], signature: FunctionSignature) -> list[np.ndarray]:
-    """The arrays that `texts`, one an input in the function's order, name or write."""
+def read_inputs(
+    texts: list[tuple[str, ArraySpec]], signature: FunctionSignature, *, maps: bool = False
+) -> list[np.ndarray]:
+    """The arrays that `texts`, one an input in the function's order, name or write.
+
+    With `maps` those of .npy files are mapped into memory, and read where they are used.
+    """
     from ..runtime.artifact.signature import check_arguments
     from ..runtime.errors import CallError
 
-    arrays = [read_array(text, spec) for text, spec in texts]
+    arrays = [read_array(text, spec, maps=maps) for text, spec in texts]
     try:
         check_arguments(signature, [(array.shape, array.dtype) for array in arrays])
     except CallError as error:
@@ -93,11 +98,11 @@ def dotted(name: str) -> str:
     return re.sub(r"\[['\"]?(.*?)['\"]?\]", r".\1", name)
 
 
-def read_array(text: str, spec: ArraySpec) -> np.ndarray:
+def read_array(text: str, spec: ArraySpec, *, maps: bool = False) -> np.ndarray:
     """The array in the file that `text` names, or the numbers that it writes, in the dtype of `spec`."""
     path, member = file_of(text)
     if path is not None:
-        return read_file(path, spec, member)
+        return read_file(path, spec, member, maps=maps)
     try:
         parsed = parsed_json(text)
     except (ValueError, RecursionError):

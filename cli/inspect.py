@@ -43,7 +43,7 @@ def inspect(
     from ..runtime.artifact.artifact import check_runnable
     from ..runtime.artifact.artifact import inspect as inspect_artifact
     from ..runtime.artifact.variants import verdicts
-    from ..runtime.distributed.programs import job_from
+    from ..runtime.distributed.programs import division_of, job_from
 
     artifact = inspect_artifact(readable_file(file))
     manifest = artifact.manifest
@@ -65,7 +65,9 @@ def inspect(
         )
         return
     rows: list[tuple[str, object]] = [("file", artifact.path)]
-    rows += [("function", signature) for signature in manifest.signatures]
+    division = division_of(manifest)
+    whole = manifest.signatures if division is None else map(division.whole, manifest.signatures)
+    rows += [("function", signature) for signature in whole]
     rows += [
         ("dim", f"{name}: {bounds}, of {signature.name}")
         for signature in manifest.signatures
@@ -75,6 +77,8 @@ def inspect(
     job = job_from(manifest.extra)
     if job is not None:
         rows.append(("ranks", f"{job.ranks}, mesh {job}"))
+    if division is not None:
+        rows += [("divided", line) for line in division.lines(manifest.signatures[0])]
     rows += _variant_rows(judged) if judged else _target_rows(manifest)
     rows += [
         ("size", f"{readable_bytes(artifact.file_bytes)} (module {readable_bytes(artifact.module_bytes)})"),

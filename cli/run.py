@@ -6,6 +6,7 @@ results, in files, as text or as JSON. Everything is checked before the program 
 
 from __future__ import annotations
 
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -96,26 +97,35 @@ def run(
 
     Example: adze run predict.vmfb --in x.npy --out y.npy
     """
+    from ..dialects.communicator import bound
     from ..runtime.artifact.artifact import inspect, load
     from ..runtime.artifact.signing import public_key
     from ..runtime.distributed.jobs import ending_together, process_index
+    from ..runtime.distributed.programs import division_of
     from ..runtime.execute.devices import get_device
 
     public = None if key is None else public_key(readable_file(key, "--key"))
     manifest = inspect(readable_file(file), public).manifest
+    division = division_of(manifest)
     signature = choose_function(manifest, function)
+    if division is not None:
+        signature = division.whole(signature)
     chosen = usage("--device", get_device, device) if device is not None else None
     check_count(outputs, signature)
     texts = pair_inputs(inputs, signature)
     read = [path for text, _ in texts if (path := file_of(text)[0]) is not None]
     destinations = check_outputs(outputs, "--out", keep=[file, *read])
     check_formats(outputs, signature)
-    arguments = read_inputs(texts, signature)
+    arguments = read_inputs(texts, signature, maps=division is not None)
 
     with ending_together(manifest.extra):
         loaded = load(file, chosen, public, target, parameters=parameters)
+        if division is not None:
+            arguments = list(map(division.part, division.inputs, arguments, repeat(process_index())))
         name = loaded.manifest.function(signature.name).for_shapes([array.shape for array in arguments])
         results = [array.numpy() for array in loaded.executable.call(name, arguments)]
+        if division is not None and (communicator := bound()) is not None:
+            results = list(map(division.gathered, division.outputs, results, repeat(communicator)))
     if process_index() != 0:
         return  # every rank has the results: the first one writes them
     if explain:

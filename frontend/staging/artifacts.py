@@ -15,6 +15,7 @@ import numpy as np
 from ...runtime.artifact import artifact
 from ...runtime.artifact.manifest import GETTER, SETTER, ExportedFunction, Held, Manifest
 from ...runtime.artifact.signing import public_key
+from ...runtime.distributed.programs import EXTRA
 from ...runtime.errors import MissingCompilerError, OtherVersionError
 from ...runtime.execute.program import Function
 from ..errors import ArgumentError
@@ -24,7 +25,9 @@ from .exported_calls import ExportedCall
 from .host import runtime_argument
 
 if TYPE_CHECKING:
+    from ..sharding.named import NamedSharding
     from .kept import KeptFunction
+    from .parts import Parts
 
 
 class LoadedFunction:
@@ -40,6 +43,7 @@ class LoadedFunction:
         self._call = ExportedCall(exported)
         self._executable = loaded.executable
         self._function = loaded.executable.function(self._call.name)
+        self.parts = _parts_of(loaded.manifest, exported)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call by position or by name; numbers may be written as nested lists."""
@@ -49,6 +53,9 @@ class LoadedFunction:
         """The results in order, for one argument an input in order."""
         specs = self._call.function.signature.inputs
         device = self._executable.device
+        if self.parts is not None:
+            with located(), self._turn:
+                return self.parts.arrays(self._function.call(self.parts.of(leaves, device)))
         arguments = [runtime_argument(x, spec.dtype, device) for x, spec in zip(leaves, specs, strict=True)]
         with located(), self._turn:
             return [Array(r) for r in self._for(arguments).call(arguments)]
@@ -120,6 +127,16 @@ class LoadedProgram:
     def _changing(self) -> list[Held]:
         parameters = self.manifest.parameters
         return [held for held in parameters.held if held.is_mutable] if parameters else []
+
+    @property
+    def in_shardings(self) -> tuple[NamedSharding, ...]:
+        """How the inputs of the first function lie on the ranks; empty where it takes whole arrays."""
+        return () if self._call.parts is None else self._call.parts.inputs
+
+    @property
+    def out_shardings(self) -> tuple[NamedSharding, ...]:
+        """How its results lie on the ranks; empty where it returns whole arrays."""
+        return () if self._call.parts is None else self._call.parts.outputs
 
     @property
     def manifest(self) -> Manifest:
@@ -207,6 +224,21 @@ def load(
                 raise
             new = _compiled_again(contents, device, target, error)
         return LoadedProgram(artifact.load_contents(new, Path(path), device, parameters=given))
+
+
+def _parts_of(manifest: Manifest, exported: ExportedFunction) -> Parts | None:
+    """How arguments and results lie on the ranks, where the program takes and returns parts."""
+    if EXTRA not in manifest.extra:
+        return None
+    try:
+        from .parts import parts_of
+    except ModuleNotFoundError as missing:
+        if not (missing.name or "").startswith("adze."):
+            raise
+        raise MissingCompilerError(
+            "load() of a program for several ranks", hint="adze run FILE runs it, or install adze-compiler"
+        ) from None
+    return parts_of(manifest.extra, exported.signature)
 
 
 def _compiled_again(

@@ -8,12 +8,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...runtime.artifact import artifact
 from ...runtime.artifact.manifest import Manifest
 from ...runtime.compile.cache import CacheKey, CacheRecord
+from ...runtime.distributed.programs import EXTRA
 from ...runtime.execute.devices import get_device
 from ...runtime.execute.host_calls import MODULE as HOST_CALLS
 from ...runtime.execute.host_calls import HostSite
@@ -33,6 +35,7 @@ from .retraces import kind_of_leaf
 
 if TYPE_CHECKING:
     from ...passes.analysis.cost import Cost
+    from .parts import Parts
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,8 @@ class Compiled:
                 where=user_location_text(),
             )
         results = self.call_leaves(leaves)
+        if self._parts is not None:
+            return results
         kinds = tuple([kind_of_leaf(leaf) for leaf in leaves])
         self._entry = self._entry or Entry(self)
         self._known.add(structure, kinds, leaves, not kwargs and len(leaves) == len(args), self._entry)
@@ -112,9 +117,23 @@ class Compiled:
 
     def call_leaves(self, leaves: Sequence[Any]) -> Any:
         """Call with the leaves of the argument tree."""
+        parts = self._parts
         with located():
-            results = self.function.call(arguments_for(self.program.parameters, leaves))
-        return tree.unflatten(self.program.result_tree, [Array(r) for r in results])
+            if parts is not None:
+                results = parts.arrays(self.function.call(parts.of(leaves)))
+            else:
+                called = self.function.call(arguments_for(self.program.parameters, leaves))
+                results = [Array(r) for r in called]
+        return tree.unflatten(self.program.result_tree, results)
+
+    @cached_property
+    def _parts(self) -> Parts | None:
+        """How arguments and results lie on the ranks, where the program takes and returns parts."""
+        if EXTRA not in self.manifest.extra:
+            return None
+        from .parts import parts_of
+
+        return parts_of(self.manifest.extra, self.manifest.signatures[0])
 
     def cost(self) -> Cost:
         """The cost of the program as it was traced."""

@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from ...dialects.communicator import bound
 from ...dialects.errors import AdzeError
 from ...passes.partition.divide import divide
@@ -30,6 +28,7 @@ from ..tracing.locations import user_location_text
 from ..tracing.trace import Parameter
 from .compiled import Compiled
 from .entries import Entry
+from .parts import part_for_call
 from .traced import Traced
 
 
@@ -155,14 +154,8 @@ def _check_static(parameters: Sequence[Parameter]) -> None:
 
 
 def _part(leaf: Any, sharding: NamedSharding) -> Any:
-    """What this rank has of an argument."""
-    if type(leaf) is ShardedArray:
-        return leaf.part
-    if sharding.is_fully_replicated:
-        return leaf
-    (rank,) = sharding.own_ranks
-    whole = as_value(leaf)
-    return np.ascontiguousarray(whole.numpy()[sharding.index(whole.shape, rank)])
+    is_known = type(leaf) is ShardedArray or sharding.is_fully_replicated
+    return part_for_call(leaf if is_known else as_value(leaf), sharding)
 
 
 def mesh_of(

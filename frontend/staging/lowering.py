@@ -20,9 +20,11 @@ from ...passes.lower.plan import hints_of, is_vectorized
 from ...passes.lower.tuning.hints import ModuleHints
 from ...passes.partition.combine import CombineCollectives
 from ...passes.partition.divide import divide
+from ...passes.partition.layouts import Layout, Spec, part_of
 from ...passes.partition.traffic import stated_grids
 from ...passes.pipeline import OPTIMIZE, PIPELINE, SIMPLIFIED, Observer, for_target, run_pipeline
 from ...runtime.compile.compiler import VECTORIZE_LOOPS, CompileOptions
+from ...runtime.distributed.division import Axes, Division
 from ...runtime.distributed.programs import Job
 from ...runtime.execute.host_calls import HostSite
 from ...runtime.settings import read_settings
@@ -67,7 +69,7 @@ def lowered_module(
         chosen = parse_target(target)
     dumps = _dumps(traced)
     dumps.write(TRACED, traced.module)
-    program = _of_one_rank(traced)
+    program, division = _of_one_rank(traced)
     module = clone_module(program.module)
     sites = localized(module)
     ir_sha256, job = "", None
@@ -78,7 +80,7 @@ def lowered_module(
         if step.name == SIMPLIFIED:
             ir_sha256 = hashlib.sha256(module_text(module).encode()).hexdigest()
         if step.name == CombineCollectives.name:
-            sites, job = (*sites, *collective_sites(module)), job_of(module)
+            sites, job = (*sites, *collective_sites(module)), job_of(module, division)
         if observer is not None:
             observer(step, module, seconds)
 
@@ -87,25 +89,48 @@ def lowered_module(
     return LoweredModule(program, module, chosen, ir_sha256, sites, job)
 
 
-def _of_one_rank(traced: TracedProgram) -> TracedProgram:
+def _of_one_rank(traced: TracedProgram) -> tuple[TracedProgram, Division | None]:
     """The program of each rank of the job that this process is of, or builds for, if it states shardings.
 
-    Its arguments and results are whole: each rank takes its parts, and has all of what comes out.
+    It takes and returns the parts of the rank, as the division says. Where it keeps arrays, or has named
+    sizes or several functions, it takes and returns whole arrays, of which each rank takes its parts.
     """
     communicator = bound()
     if communicator is None or communicator.size == 1:
-        return traced
+        return traced, None
     grids = [g for g in stated_grids(traced.module) if math.prod(g.sizes) == communicator.size]
     if not grids:
-        return traced
+        return traced, None
+    grid = grids[0]
     program = copy.copy(traced.program)
     program.module = clone_module(traced.module)
     run_pipeline(program.module, OPTIMIZE)
-    arguments = [((),) * p.type.rank for p in traced.parameters]
-    results = [((),) * t.rank for t in traced.result_types]
+    parameters, results = traced.parameters, traced.result_types
+    stays_whole = traced.held or traced.others or not all(p.type.is_static for p in parameters)
+    arguments: list[Spec | None] = [((),) * p.type.rank if stays_whole else None for p in parameters]
+    wanted: list[Spec | None] = [((),) * t.rank if stays_whole else None for t in results]
     with located():
-        divide(program.module, traced.symbol, grids[0], arguments, results)
-    return replace(traced, program=program)
+        divided = divide(program.module, traced.symbol, grid, arguments, wanted)
+    if stays_whole:
+        return replace(traced, program=program), None
+    parts = [part_of(t, layout) for t, layout in zip(results, divided.results, strict=True)]
+    of_rank = replace(
+        traced,
+        program=program,
+        parameters=[
+            replace(p, type=part_of(p.type, layout))
+            for p, layout in zip(parameters, divided.arguments, strict=True)
+        ],
+        result_types=parts,
+        result_shapes=[t.static_shape for t in parts],
+        bounds={},
+    )
+    inputs, outputs = (tuple(map(_axes, each)) for each in (divided.arguments, divided.results))
+    return of_rank, Division(grid.sizes, grid.names, inputs, outputs)
+
+
+def _axes(layout: Layout) -> Axes:
+    return tuple(tuple(axis.name for axis in dim) for dim in layout)
 
 
 def _dumps(traced: TracedProgram) -> StageDumps:

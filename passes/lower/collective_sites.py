@@ -6,8 +6,9 @@ and the names of the axes of each mesh. `runtime/distributed/imports.py` says wh
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...dialects import mlir
@@ -17,6 +18,7 @@ from ...dialects.codec import Codec
 from ...dialects.op import DIALECT
 from ...dialects.ops.collectives.mesh_axes import MeshAxisOp, Unvary, Vary
 from ...dialects.types import TensorType
+from ...runtime.distributed.division import Division
 from ...runtime.distributed.imports import import_name, sites_of
 from ...runtime.distributed.programs import Job, job_for
 from ...runtime.execute.host_calls import HostSite
@@ -65,9 +67,11 @@ def collective_sites(module: mlir.ir.Module) -> tuple[HostSite, ...]:
     return tuple(site for name, each in named.items() for site in sites_of(name, each.where))
 
 
-def job_of(module: mlir.ir.Module) -> Job | None:
-    """The job that a program with collectives is for; None for a program of one rank."""
+def job_of(module: mlir.ir.Module, division: Division | None = None) -> Job | None:
+    """The job that a program with collectives, or a `division`, is for; None for a program of one rank."""
     collectives = _collectives(module)
+    if not collectives and division is not None:
+        return Job(math.prod(division.sizes), (), (), division)
     if not collectives:
         return None
     imports = sorted({name for name, _ in _named(collectives)})
@@ -75,4 +79,4 @@ def job_of(module: mlir.ir.Module) -> Job | None:
     for each in collectives:
         attributes = each.application.attributes
         meshes.setdefault(attributes["mesh"], {})[attributes["axis"]] = attributes["axis_name"]
-    return job_for(imports, meshes)
+    return replace(job_for(imports, meshes), division=division)

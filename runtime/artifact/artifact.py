@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from ...dialects.communicator import DistributedError
 from ..cpu import host_cpu
-from ..distributed.programs import enter_job, job_from
+from ..distributed.programs import check_division, enter_job, job_from
 from ..errors import ArtifactError, MissingArtifactError, OtherVersionError, UnreadableArtifactError
 from ..execute.devices import Device, DeviceKind, get_device, vulkan_architecture_of
 from ..execute.native import runtime_version
@@ -157,6 +157,8 @@ def load_contents(
         source = source_of(manifest.parameters, parameters, location.parent)
         imported = [] if source is None else [source.module]
         job = job_from(manifest.extra)
+        if job is not None:
+            check_division(job, manifest.signatures)
         sites = () if job is None else enter_job(job, (manifest.ir_sha256 or manifest.to_json()).encode())
         executable = Executable(module, chosen, manifest.loaded_signatures, imported, sites)
     except ArtifactError as error:

@@ -11,14 +11,19 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ...dialects.communicator import DistributedError, bound
+from ..artifact.signature import FunctionSignature
 from ..errors import ArtifactError
 from ..execute.host_calls import HostSite
+from .division import Division, division_from_json
 from .imports import ranks_of, sites_of
+
+if TYPE_CHECKING:
+    from ..artifact.manifest import Manifest
 
 EXTRA: Final = "job"
 """Where it stands in what a manifest says besides."""
@@ -30,22 +35,28 @@ Json = Any
 class Job:
     """The job that a program is for: its number of ranks, the functions that it imports, and its meshes.
 
-    A mesh has a size and a name for each axis, the name None where no collective is along the axis.
+    A mesh has a size and a name for each axis, the name None where no collective is along the axis. With a
+    `division` the program takes and returns the parts of each rank, else whole arrays.
     """
 
     ranks: int
     imports: tuple[str, ...]
     meshes: tuple[tuple[tuple[int, str | None], ...], ...]
+    division: Division | None = None
 
     def to_json(self) -> Json:
         """As it stands in a manifest."""
         meshes = [[{"size": size, "name": name} for size, name in mesh] for mesh in self.meshes]
-        return {"ranks": self.ranks, "imports": list(self.imports), "meshes": meshes}
+        stated = {"ranks": self.ranks, "imports": list(self.imports), "meshes": meshes}
+        return stated if self.division is None else stated | {"division": self.division.to_json()}
 
     def __str__(self) -> str:
+        meshes = self.meshes
+        if self.division is not None:  # it names every axis
+            meshes = (tuple(zip(self.division.sizes, self.division.names, strict=True)),)
         return ", ".join(
             " x ".join(f"{size}" if name is None else f"{name} {size}" for size, name in mesh)
-            for mesh in self.meshes
+            for mesh in meshes
         )
 
 
@@ -70,14 +81,35 @@ def job_from(extra: Mapping[str, Json]) -> Job | None:
             tuple((_whole(axis["size"]), _text_or_none(axis["name"])) for axis in mesh)
             for mesh in data["meshes"]
         )
-        job = Job(_whole(data["ranks"]), tuple(map(str, data["imports"])), meshes)
-        fits = bool(job.imports) and all(ranks_of(name) == job.ranks for name in job.imports)
+        division = division_from_json(data["division"]) if "division" in data else None
+        job = Job(_whole(data["ranks"]), tuple(map(str, data["imports"])), meshes, division)
+        fits = bool(job.imports or division) and all(ranks_of(name) == job.ranks for name in job.imports)
         fits = fits and all(math.prod(size for size, _ in mesh) == job.ranks for mesh in meshes)
+        fits = fits and (division is None or math.prod(division.sizes) == job.ranks)
     except (KeyError, TypeError, ValueError, AttributeError):
         fits = False
     if not fits:
         raise ArtifactError("its manifest is damaged: extra.job is no job of several ranks")
     return job
+
+
+def division_of(manifest: Manifest) -> Division | None:
+    """How what a program takes and returns lies on the ranks; None where it is whole.
+
+    Raises `ArtifactError` for a manifest whose division is not of its function.
+    """
+    job = job_from(manifest.extra)
+    if job is None or job.division is None:
+        return None
+    check_division(job, manifest.signatures)
+    return job.division
+
+
+def check_division(job: Job, signatures: Sequence[FunctionSignature]) -> None:
+    """Raise the ArtifactError where a manifest's division is not of the function that the manifest states."""
+    division = job.division
+    if division is not None and not (len(signatures) == 1 and division.fits(signatures[0])):
+        raise ArtifactError("its manifest is damaged: extra.job divides other arrays than its function has")
 
 
 def _whole(value: Json) -> int:

@@ -60,6 +60,7 @@ LEFT_OUT = {
     },
     "adze.frontend.staging.artifacts": {
         "adze.frontend.staging.kept",
+        "adze.frontend.staging.parts",
         "adze.frontend.staging.recompiled",
     },
     "adze.frontend.tracing.sizes": {"adze.frontend.tracing.interpreter"},
