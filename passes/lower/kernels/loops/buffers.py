@@ -1,4 +1,5 @@
-"""Copies between buffers that are not needed: of a window onto itself, and of a temporary to its destination.
+"""Copies between buffers that are not needed: of a window onto itself, of a temporary to its destination, and
+of a window to a temporary that is read once.
 
 Input: the bufferized code of a kernel. Output: the same with fewer copies. What may be the same memory is
 judged by what a view shows of which buffer; where that is not known, the copy stays.
@@ -7,15 +8,11 @@ judged by what a view shows of which buffer; where that is not known, the copy s
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from .....dialects import mlir
 from ....ir.aliases import Operation, Value
 from .walk import nested, operations_named
-
-_RESHAPES: Final = ("memref.collapse_shape", "memref.expand_shape", "memref.cast")
-_VIEWS: Final = ("memref.subview", *_RESHAPES)
-_DYNAMIC: Final = -(2**63)
+from .windows import VIEWS, Box, base_of, box_of, is_own
 
 
 def drop_self_copies(module: mlir.ir.Module) -> None:
@@ -59,7 +56,7 @@ def _place(value: Value) -> tuple[Value, list[_Window]]:
     of 2 x 6, so a window is one of a shape.
     """
     windows: list[_Window] = []
-    while not isinstance(value.owner, mlir.ir.Block) and value.owner.operation.name in _VIEWS:
+    while not isinstance(value.owner, mlir.ir.Block) and value.owner.operation.name in VIEWS:
         operation = value.owner.operation
         source, *values = operation.operands
         if operation.name == "memref.subview":
@@ -71,42 +68,6 @@ def _place(value: Value) -> tuple[Value, list[_Window]]:
 
 
 # -- temporaries -------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class _Offset:
-    """An offset as `sign * value + number`; without a value it is the number."""
-
-    value: Value | None
-    sign: int
-    number: int
-
-    def moves_with(self, other: _Offset) -> bool:
-        """Whether the two differ by a known number."""
-        if self.value is None or other.value is None:  # a value of MLIR compares with values alone
-            return self.value is other.value
-        return bool(self.value == other.value) and self.sign == other.sign
-
-
-@dataclass(frozen=True, eq=False)
-class _Box:
-    """A window of a buffer with unit strides: offsets and sizes."""
-
-    base: Value
-    offsets: tuple[_Offset, ...]
-    sizes: tuple[int, ...]
-
-    def is_apart_from(self, other: _Box) -> bool:
-        """Whether the windows have no element in common: along one axis they are known to be apart."""
-        axes = zip(self.offsets, other.offsets, self.sizes, other.sizes, strict=True)
-        return any(
-            a.moves_with(b) and (a.number + m <= b.number or b.number + n <= a.number) for a, b, m, n in axes
-        )
-
-    def is_same(self, other: _Box) -> bool:
-        """Whether the windows are known to be one."""
-        pairs = zip(self.offsets, other.offsets, strict=True)
-        return self.sizes == other.sizes and all(a.moves_with(b) and a.number == b.number for a, b in pairs)
 
 
 def write_directly(module: mlir.ir.Module) -> int:
@@ -123,7 +84,7 @@ def _try_directly(copy: Operation) -> bool:
     make = _maker(copy, source)
     if make is None or source.type.shape != target.type.shape:
         return False
-    where = _box(target)
+    where = box_of(target)
     if where is None or not _may_write(make, where):
         return False
     operations = [child.operation for child in copy.block.operations]
@@ -143,22 +104,86 @@ def _try_directly(copy: Operation) -> bool:
     return True
 
 
-def _touches(operation: Operation, where: _Box) -> bool:
-    """Whether an op may read or write the window, as far as is known."""
-    if operation.name.startswith(("arith.", "memref.alloc", *_VIEWS)):
+def read_directly(module: mlir.ir.Module) -> int:
+    """Let generics take a window itself and not a copy of it; how many copies are gone.
+
+    That is right where nothing writes into the window before they have read it, but for a generic that writes
+    each of its elements where it takes that element.
+    """
+    return sum(map(_try_window, operations_named(module, "memref.copy")))
+
+
+def _try_window(copy: Operation) -> bool:
+    source, temporary = copy.operands
+    where = box_of(source)
+    if where is None or isinstance(temporary.owner, mlir.ir.Block):
+        return False
+    if temporary.owner.operation.name != "memref.alloc":
+        return False
+    uses = [(u.owner.operation, u.operand_number) for u in temporary.uses if u.owner.operation != copy]
+    if not uses or any(user.name != "linalg.generic" or user.block != copy.block for user, _ in uses):
+        return False
+    operations = [child.operation for child in copy.block.operations]
+    start, places = operations.index(copy), [operations.index(user) for user, _ in uses]
+    last = operations[max(places)]
+    if min(places) < start or any(position >= _first_written(user) for user, position in uses):
+        return False
+    if any(_touches(each, where, is_read=False) for each in operations[start + 1 : max(places)]):
+        return False
+    if not all(_is_read_first(user, position, where) for user, position in uses if user == last):
+        return False
+    for user, position in uses:
+        user.operands[position] = source
+    copy.erase()
+    return True
+
+
+def _is_read_first(make: Operation, position: int, where: Box) -> bool:
+    """Whether a generic that takes the window as an operand writes no element before it reads it."""
+    maps = [str(m) for m in make.attributes["indexing_maps"]]
+    is_parallel = all("parallel" in str(kind) for kind in make.attributes["iterator_types"])
+    inputs, _ = make.attributes["operandSegmentSizes"]
+    captured = [v for inner in nested(make) for v in inner.operands]
+    if any(_is_memref(v) for v in captured):
+        return False
+    return all(
+        _is_apart(value, where) or (is_parallel and map_ == maps[position] and _is_window(value, where))
+        for value, map_ in zip(list(make.operands)[inputs:], maps[inputs:], strict=True)
+    )
+
+
+def _is_window(value: Value, where: Box) -> bool:
+    """Whether a view is known to be the window."""
+    box = box_of(value)
+    return box is not None and box.base == where.base and box.is_same(where)
+
+
+def _touches(operation: Operation, where: Box, *, is_read: bool = True) -> bool:
+    """Whether an op may write the window, or read it if that matters, as far as is known."""
+    if operation.name.startswith(("arith.", "memref.alloc", *VIEWS)):
         return False
     if operation.name not in ("linalg.generic", "linalg.fill", "memref.copy", "memref.load", "memref.store"):
         return True
     captured = [v for inner in nested(operation) for v in inner.operands]
-    return not all(_is_apart(v, where) for v in (*operation.operands, *captured) if _is_memref(v))
+    first = 0 if is_read else _first_written(operation)
+    return not all(
+        _is_apart(v, where) for v in (*list(operation.operands)[first:], *captured) if _is_memref(v)
+    )
 
 
-def _is_apart(value: Value, where: _Box) -> bool:
+def _first_written(operation: Operation) -> int:
+    """Behind which operands those come that an op writes."""
+    if operation.name == "linalg.generic":
+        return int(operation.attributes["operandSegmentSizes"][0])
+    return len(operation.operands) if operation.name == "memref.load" else 1
+
+
+def _is_apart(value: Value, where: Box) -> bool:
     """Whether a view is known to have no element of the window."""
-    base = _base(value)
-    if not _is_own(base):
+    base = base_of(value)
+    if not is_own(base):
         return False
-    box = _box(value)
+    box = box_of(value)
     return base != where.base or (box is not None and box.is_apart_from(where))
 
 
@@ -186,88 +211,22 @@ def _maker(copy: Operation, source: Value) -> Operation | None:
     return make
 
 
-def _may_write(make: Operation, where: _Box) -> bool:
+def _may_write(make: Operation, where: Box) -> bool:
     """Whether `make` may write into `where` while it computes."""
     maps = [str(m) for m in make.attributes["indexing_maps"]]
     for value, map_ in zip(list(make.operands)[:-1], maps, strict=False):
         if not isinstance(value.type, mlir.ir.MemRefType):
             continue
-        base = _base(value)
-        if not _is_own(base):
+        base = base_of(value)
+        if not is_own(base):
             return False
         if base == where.base:
-            box = _box(value)
+            box = box_of(value)
             if box is None:
                 return False
             is_same = map_ == maps[-1] and box.is_same(where)
             if not is_same and not box.is_apart_from(where):
                 return False
     captured = [v for inner in nested(make) for v in inner.operands]
-    bases = [_base(v) for v in captured if isinstance(v.type, mlir.ir.MemRefType)]
-    return all(_is_own(base) and base != where.base for base in bases)
-
-
-def _base(value: Value) -> Value:
-    while not isinstance(value.owner, mlir.ir.Block) and value.owner.operation.name in _VIEWS:
-        value = value.owner.operation.operands[0]
-    return value
-
-
-def _is_own(value: Value) -> bool:
-    """Whether this is a buffer of its own: an argument of the kernel or an allocation."""
-    owner = value.owner
-    if isinstance(owner, mlir.ir.Block):
-        return bool(owner.owner.operation.name == "func.func")
-    return bool(owner.operation.name == "memref.alloc")
-
-
-def _box(value: Value) -> _Box | None:
-    """The window of a buffer that a value is, None where that is not plain."""
-    if _is_own(value):
-        zero = _Offset(None, 1, 0)
-        return _Box(value, (zero,) * len(value.type.shape), tuple(value.type.shape))
-    if isinstance(value.owner, mlir.ir.Block) or value.owner.operation.name != "memref.subview":
-        return None
-    view = value.owner.operation
-    base, *dynamic = view.operands
-    if not _is_own(base) or any(stride != 1 for stride in view.attributes["static_strides"]):
-        return None
-    sizes = tuple(view.attributes["static_sizes"])
-    if _DYNAMIC in sizes:
-        return None
-    values = iter(dynamic)
-    offsets = tuple(
-        _offset(next(values)) if n == _DYNAMIC else _Offset(None, 1, n)
-        for n in view.attributes["static_offsets"]
-    )
-    return _Box(base, offsets, sizes)
-
-
-def _offset(value: Value) -> _Offset:
-    """An index as a value and a number, through additions and subtractions of numbers."""
-    number, sign = 0, 1
-    while not isinstance(value.owner, mlir.ir.Block):
-        operation = value.owner.operation
-        known = _number(value)
-        if known is not None:
-            return _Offset(None, 1, number + sign * known)
-        if operation.name not in ("arith.addi", "arith.subi"):
-            break
-        left, right = operation.operands
-        is_difference = operation.name == "arith.subi"
-        first, second = _number(left), _number(right)
-        if second is not None:
-            number += sign * (-second if is_difference else second)
-            value = left
-        elif first is not None:
-            number += sign * first
-            value, sign = right, -sign if is_difference else sign
-        else:
-            break
-    return _Offset(value, sign, number)
-
-
-def _number(value: Value) -> int | None:
-    if isinstance(value.owner, mlir.ir.Block) or value.owner.operation.name != "arith.constant":
-        return None
-    return int(value.owner.operation.attributes["value"].value)
+    bases = [base_of(v) for v in captured if isinstance(v.type, mlir.ir.MemRefType)]
+    return all(is_own(base) and base != where.base for base in bases)

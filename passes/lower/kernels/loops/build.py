@@ -22,7 +22,7 @@ from ...convert import Conversion
 from ...lowering import Lowering
 from ...scalars import NO_INLINE
 from .allocations import settle_allocations
-from .buffers import drop_self_copies, write_directly
+from .buffers import drop_self_copies, read_directly, write_directly
 from .builder import KernelBuilder
 from .bytes import store_bytes
 from .counted import counted_loops
@@ -83,7 +83,7 @@ def build(module: mlir.ir.Module, target: Target, observe: Observe | None = None
         module, constants, results = _bufferized(module)
         after("buffers")
         drop_self_copies(module)
-        if write_directly(module):
+        if read_directly(module) + write_directly(module):
             upstream(module, TIDY)
         upstream(module, LOOPS)
         scratch = settle_allocations(module)

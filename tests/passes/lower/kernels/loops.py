@@ -41,6 +41,19 @@ def shifted(a: Any) -> Any:
     return lax.fori_loop(0, 5, lambda i, a: a.at[1:].set(a[:-1] * 0.5).at[0].set(i), a)
 
 
+def fields(e: Any, f: Any, h: Any) -> Any:
+    """Windows that are updated in place, and read shifted by the next update."""
+
+    def step(i: Any, s: Any) -> Any:
+        e, f, h = s
+        e = e.at[1:].set(e[1:] - (h[1:] - h[:-1]) / 2)
+        f = f.at[:, 1:].set(f[:, 1:] - (h[:, 1:] - h[:, :-1]) / 2)
+        h = h.at[:-1, :-1].set(h[:-1, :-1] - (f[:-1, 1:] - f[:-1, :-1] + e[1:, :-1] - e[:-1, :-1]) / 4)
+        return e, f, h.at[1:].set(h[1:] / 2 + h[:-1])  # of the rows that are being written
+
+    return lax.fori_loop(0, 3, step, (e, f, h))
+
+
 def neighbours(a: Any) -> Any:
     return lax.fori_loop(
         0, 5, lambda i, a: a.at[1:-1, 1:-1].set((a[2:, 1:-1] + a[:-2, 1:-1] + a[1:-1, 2:]) / 3), a
@@ -310,6 +323,7 @@ GROUPS: Final[dict[str, list[Loop]]] = {
         (exchanged_updates, [floats(8), floats(8)]),
         (shifted, [floats(6)]),
         (neighbours, [floats(5, 6)]),
+        (fields, [floats(5, 6), floats(5, 6), floats(5, 6)]),
         (rows_in_place, [floats(6, 5)]),
         (rows_of_an_outer_array, [floats(4, 2)]),
         (inserted_twice, [floats(4)]),

@@ -9,7 +9,7 @@ import pytest
 
 from adze.dialects import mlir
 from adze.passes.lower.kernels.loops.allocations import STACK, settle_allocations
-from adze.passes.lower.kernels.loops.buffers import drop_self_copies, write_directly
+from adze.passes.lower.kernels.loops.buffers import drop_self_copies, read_directly, write_directly
 from adze.passes.lower.kernels.loops.bytes import store_bytes
 from adze.passes.lower.kernels.loops.destinations import own_destinations
 from adze.passes.lower.kernels.loops.errors import KernelError
@@ -164,6 +164,69 @@ def test_what_is_copied_to_an_allocation_arrives_in_that_allocation() -> None:
         (copied,) = [o.operands[0] for o in inside if o.name == "memref.copy"][-1:]
         written = [o.operands[1] for o in inside if o.name in ("memref.copy", "linalg.generic")]
         assert copied in written
+
+
+# -- copies of windows that are only read ------------------------------------------------------------
+
+
+def read(
+    target: str, map_: str = "(d) -> (d)", before: str = "", kind: str = "parallel", also: str = ""
+) -> str:
+    """A function that adds what is in a copy of elements 1 to 4 of `%x` to a view."""
+    type_ = target.split(" to ")[-1] if " to " in target else "memref<4xf32>"
+    return f"""func.func @kernel(%x: memref<8xf32>, %y: memref<4xf32>, %i: index, %v: f32) {{
+      %c0 = arith.constant 0 : index
+      %window = memref.subview %x[1] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1], offset: 1>>
+      %copy = memref.alloc() : memref<4xf32>
+      memref.copy %window, %copy : memref<4xf32, strided<[1], offset: 1>> to memref<4xf32>
+      {before}
+      {f"%to = {target}" if " to " in target else ""}
+      linalg.generic {{indexing_maps = [affine_map<{map_}>, affine_map<(d) -> (d)>],
+          iterator_types = ["parallel"]}} ins(%copy : memref<4xf32>)
+          outs({"%to" if " to " in target else target} : {type_}) {{
+        ^bb0(%in: f32, %out: f32):
+          %sum = arith.addf %in, %out : f32
+          linalg.yield %sum : f32
+        }}
+      {also}
+      return
+    }}"""
+
+
+def part(start: object) -> str:
+    offset = start if isinstance(start, int) else "?"
+    return (
+        f"memref.subview %x[{start}] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1], offset: {offset}>>"
+    )
+
+
+REVERSED = "(d) -> (3 - d)"
+
+
+@pytest.mark.parametrize(
+    ("code", "is_direct"),
+    [
+        (read("%y"), True),
+        (read("%y", REVERSED), True),
+        (read(part(1)), True),
+        (read(part(1), REVERSED), False),
+        (read(part(2)), False),
+        (read(part("%i")), False),
+        (read("%y", before="memref.store %v, %x[%i] : memref<8xf32>"), False),
+        (read("%y", before="%0 = memref.load %x[%i] : memref<8xf32>"), True),
+        (read("%y", before="memref.store %v, %y[%i] : memref<4xf32>"), True),
+        (read("%y", before="linalg.fill ins(%v : f32) outs(%x : memref<8xf32>)"), False),
+        (read("%y", before="memref.store %v, %copy[%i] : memref<4xf32>"), False),
+        (read("%y", also="%0 = memref.load %copy[%i] : memref<4xf32>"), False),
+        (read("%copy"), False),
+    ],
+    ids=[
+        *("other", "other, reversed", "same", "same, reversed", "overlapping", "unknown"),
+        *("stored", "loaded", "stored elsewhere", "filled", "copy changed", "copy loaded", "copy written"),
+    ],
+)
+def test_a_window_that_is_only_read_is_not_copied(code: str, is_direct: bool) -> None:
+    assert ("memref.copy" in names(code, read_directly)) is not is_direct
 
 
 # -- destinations ------------------------------------------------------------------------------------

@@ -1,0 +1,119 @@
+"""Windows of buffers: which part of which buffer a view shows, and which windows have elements in common.
+
+Input: a memref of a bufferized kernel. Output: its `Box`, or None where the view is not plain. Idea: offsets
+are a value and a number, so that those of two windows that move together can be compared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from .....dialects import mlir
+from ....ir.aliases import Value
+
+VIEWS: Final = ("memref.subview", "memref.collapse_shape", "memref.expand_shape", "memref.cast")
+_DYNAMIC: Final = -(2**63)
+
+
+@dataclass(frozen=True, eq=False)
+class Offset:
+    """An offset as `sign * value + number`; without a value it is the number."""
+
+    value: Value | None
+    sign: int
+    number: int
+
+    def moves_with(self, other: Offset) -> bool:
+        """Whether the two differ by a known number."""
+        if self.value is None or other.value is None:  # a value of MLIR compares with values alone
+            return self.value is other.value
+        return bool(self.value == other.value) and self.sign == other.sign
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """A window of a buffer with unit strides: offsets and sizes."""
+
+    base: Value
+    offsets: tuple[Offset, ...]
+    sizes: tuple[int, ...]
+
+    def is_apart_from(self, other: Box) -> bool:
+        """Whether the windows have no element in common: along one axis they are known to be apart."""
+        axes = zip(self.offsets, other.offsets, self.sizes, other.sizes, strict=True)
+        return any(
+            a.moves_with(b) and (a.number + m <= b.number or b.number + n <= a.number) for a, b, m, n in axes
+        )
+
+    def is_same(self, other: Box) -> bool:
+        """Whether the windows are known to be one."""
+        pairs = zip(self.offsets, other.offsets, strict=True)
+        return self.sizes == other.sizes and all(a.moves_with(b) and a.number == b.number for a, b in pairs)
+
+
+def box_of(value: Value) -> Box | None:
+    """The window of a buffer that a value is, None where that is not plain."""
+    if is_own(value):
+        zero = Offset(None, 1, 0)
+        return Box(value, (zero,) * len(value.type.shape), tuple(value.type.shape))
+    if isinstance(value.owner, mlir.ir.Block) or value.owner.operation.name != "memref.subview":
+        return None
+    view = value.owner.operation
+    base, *dynamic = view.operands
+    if not is_own(base) or any(stride != 1 for stride in view.attributes["static_strides"]):
+        return None
+    sizes = tuple(view.attributes["static_sizes"])
+    if _DYNAMIC in sizes:
+        return None
+    values = iter(dynamic)
+    offsets = tuple(
+        _offset(next(values)) if n == _DYNAMIC else Offset(None, 1, n)
+        for n in view.attributes["static_offsets"]
+    )
+    return Box(base, offsets, sizes)
+
+
+def _offset(value: Value) -> Offset:
+    """An index as a value and a number, through additions and subtractions of numbers."""
+    number, sign = 0, 1
+    while not isinstance(value.owner, mlir.ir.Block):
+        operation = value.owner.operation
+        known = _number(value)
+        if known is not None:
+            return Offset(None, 1, number + sign * known)
+        if operation.name not in ("arith.addi", "arith.subi"):
+            break
+        left, right = operation.operands
+        is_difference = operation.name == "arith.subi"
+        first, second = _number(left), _number(right)
+        if second is not None:
+            number += sign * (-second if is_difference else second)
+            value = left
+        elif first is not None:
+            number += sign * first
+            value, sign = right, -sign if is_difference else sign
+        else:
+            break
+    return Offset(value, sign, number)
+
+
+def _number(value: Value) -> int | None:
+    if isinstance(value.owner, mlir.ir.Block) or value.owner.operation.name != "arith.constant":
+        return None
+    return int(value.owner.operation.attributes["value"].value)
+
+
+def base_of(value: Value) -> Value:
+    """The buffer of which a value is a view."""
+    while not isinstance(value.owner, mlir.ir.Block) and value.owner.operation.name in VIEWS:
+        value = value.owner.operation.operands[0]
+    return value
+
+
+def is_own(value: Value) -> bool:
+    """Whether this is a buffer of its own: an argument of the kernel or an allocation."""
+    owner = value.owner
+    if isinstance(owner, mlir.ir.Block):
+        return bool(owner.owner.operation.name == "func.func")
+    return bool(owner.operation.name == "memref.alloc")
