@@ -89,7 +89,7 @@ def divided(device: str) -> Callable[[], np.ndarray]:
     return train
 
 
-@pytest.mark.parametrize("program", [mapped, divided])
+@pytest.mark.parametrize("program", [divided, pytest.param(mapped, marks=pytest.mark.thorough)])
 def test_ranks_exchange_arrays_of_their_devices(program: Callable[[str], Callable[[], np.ndarray]]) -> None:
     if program is divided:
         pytest.importorskip("jaxlib", reason="Shardy is in jaxlib, of the extra shard")

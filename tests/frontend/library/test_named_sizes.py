@@ -118,6 +118,7 @@ def test_the_longer_vector_must_be_known() -> None:
     )
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("fill", [None, 9])
 @pytest.mark.parametrize("dtype", [np.float32, np.int32])
 def test_distinct_values_of_a_named_size(dtype: Any, fill: int | None) -> None:

@@ -90,6 +90,7 @@ def gathered(x: Any) -> Any:
     return lax.psum(xp.sum(back) * y, "d")
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("of_rank", [several, ring, gathered])
 @pytest.mark.parametrize("device", ["local-sync", "local-task"])
 def test_compiled_programs_agree_with_one_process(of_rank: Any, device: str) -> None:
