@@ -67,7 +67,7 @@ def _by_vector(
     b, free, k = (sizes[letter] for letter in order)
     assert isinstance(b, int) and isinstance(free, int) and isinstance(k, int)
     parts = 2 if dtype.kind == "c" else 1
-    real = np.dtype(f"f{dtype.itemsize // parts}")
+    real = dtype if parts == 1 else np.dtype(f"f{dtype.itemsize // 2}")
     tiles = row_tiles(ctx.target, ProductSizes(b, free, 1, parts * k), real, parts)
     if tiles is None:
         return None

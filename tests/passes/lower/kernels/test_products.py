@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import adze
 from adze.dialects import mlir
 from adze.dialects.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, TensorType
 from adze.passes.lower.kernels.executable import Kernels
@@ -188,6 +189,14 @@ def test_products_are_those_of_numpy(name: str) -> None:
     with np.errstate(all="ignore"):
         want = np.einsum(axes.get(name, "ij,jk->ik"), x, y)
     assert np.array_equal(run(name, x, y)[0], want, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint64"])
+def test_integers_have_no_kernel_of_floats(dtype: str) -> None:
+    x, y = (RNG.integers(0, 100, shape).astype(dtype) for shape in ((256, 130), (130,)))
+    of_rows, of_columns = adze.jit(lambda x, y: (x @ y, y @ x.T))(x, y)
+    for got in (of_rows, of_columns):
+        np.testing.assert_array_equal(np.asarray(got), x @ y)
 
 
 def chosen(
