@@ -5,6 +5,7 @@ from .frontend.staging.debug import nans as nans
 from .frontend.tracing.default_dtypes import WideningError as WideningError
 from .frontend.tracing.default_dtypes import widening as widening
 from .frontend.transforms import callbacks as _callbacks
+from .frontend.transforms.breakpoints import breakpoint as breakpoint
 from .passes.analysis.check_nans import NanError as NanError
 
 callback = _callbacks.debug_callback

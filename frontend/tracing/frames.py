@@ -430,6 +430,12 @@ def current_frame() -> Frame | None:
     return frames[-1] if frames else None
 
 
+def is_usable(value: Tracer) -> bool:
+    """Whether a traced value may be used where ops are recorded now: its trace goes on, around this one."""
+    frame = current_frame()
+    return frame is not None and (frame is value.frame or frame._encloses(value.frame))
+
+
 def require_frame(owner: Frame) -> Frame:
     """The frame on top, when a value of `owner` may be used there; else the leak is reported."""
     frame = current_frame()

@@ -49,6 +49,17 @@ def user_location() -> tuple[str, int]:
     return "<unknown>", 0
 
 
+def user_frames(count: int | None = None) -> list[FrameType]:
+    """The frames of the user's code, the innermost first, at most `count` of them."""
+    found: list[FrameType] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and (count is None or len(found) < count):
+        if _is_user_code(frame.f_code):
+            found.append(frame)
+        frame = frame.f_back
+    return found
+
+
 @contextmanager
 def located() -> Iterator[None]:
     """Errors of lower layers that pass through say where the user's own code was."""
