@@ -59,7 +59,16 @@ P = ParamSpec("P")
 
 DIALECT: Final = "adze"
 RULES: Final = ("infer", "evaluate", "jvp", "transpose", "batch")
-OPTIONAL_RULES: Final = ("simplify", "permuted", "summed", "linearize", "predicated", "factors", "of_part")
+OPTIONAL_RULES: Final = (
+    "simplify",
+    "permuted",
+    "summed",
+    "linearize",
+    "predicated",
+    "factors",
+    "of_part",
+    "of_block",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +164,7 @@ class Op:
       costs no more than the result itself, or None; optional.
     - `factors(*operand_types, **attributes)` -> along which axes the op can be divided, see `factors.py`, and
       `of_part(operand_types, result_types, **attributes)` -> its attributes for a part; optional.
+      `of_block(b, operands, shapes, starts, **attributes)` -> what it computes of a block of its operands.
     - `summed(b, present, *operands, **attributes)` -> the cotangent `present` plus the result, where that
       costs less than an addition, or None; optional. Zeros may keep their sign.
 
@@ -235,6 +245,10 @@ class Op:
     of_part: ClassVar[Callable[..., dict[str, Any]] | None] = None
     """`of_part(operand_types, result_types, **attributes)` -> the attributes that compute one rank's part, of
     these types; without it they are those of the whole."""
+    of_block: ClassVar[Callable[..., Value] | None] = None
+    """`of_block(b, operands, shapes, starts, **attributes)` -> what a rank adds to the result that has blocks
+    of operands of these whole shapes, along axes whose ranks combine results; a block begins at the start of
+    its axis, None where the rank has all of it. Without it the op itself computes that."""
     sends_along: ClassVar[str | None] = None
     """The attribute that names the axis of a mesh along which it sends arrays, or its transpose does."""
     varies: ClassVar[Callable[..., Sequence[frozenset[str]]] | None] = None

@@ -189,14 +189,16 @@ def local_shape(what: str, mesh: Mesh, spec: PartitionSpec, shape: tuple[int, ..
             where=user_location_text(),
         )
     parts = list(shape)
+    for dimension, n in enumerate(shape):
+        if not isinstance(n, int):
+            raise ShardingError(
+                f"{what}: dimension {dimension} has the dynamic size {n}, expected static sizes on a mesh",
+                where=user_location_text(),
+                hint="state the size as a number, and build or jit the function for each",
+            )
     for dimension, names in enumerate(spec.axes()):
         count = int(np.prod([mesh.shape[name] for name in names], dtype=int))
         n = shape[dimension]
-        if not isinstance(n, int):
-            raise ShardingError(
-                f"{what}: dimension {dimension} has the dynamic size {n}; shard_map takes static sizes",
-                where=user_location_text(),
-            )
         if n % count:
             raise ShardingError(
                 f"{what}: dimension {dimension} has {n} elements, which the {count} ranks along "

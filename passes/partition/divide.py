@@ -219,7 +219,14 @@ class _Scope:
             operands[rule.counts_once] = self._first_alone(operands[rule.counts_once], shares)
         if op.of_part is not None:
             attributes = op.of_part(types, parts, **attributes)
-        results = self.emitter.apply(op, operands, attributes)
+        starts = (
+            [] if rule is None or op.of_block is None else self._starts(rule, list(operation.operands), types)
+        )
+        if op.of_block is not None and any(start is not None for each in starts for start in each):
+            shapes = [t.static_shape if isinstance(t, TensorType) else () for t in whole]
+            results: Sequence[Value] = (op.of_block(self.emitter, operands, shapes, starts, **attributes),)
+        else:
+            results = self.emitter.apply(op, operands, attributes)
         for value, mine, part in zip(list(operation.results)[: len(parts)], results, parts, strict=True):
             actual = self.emitter.type_of(mine)
             assert actual == part, f"a part of {op.name} is {actual}, its layout says {part}"
@@ -235,6 +242,28 @@ class _Scope:
                 if rule.reduced.intersection(factors):
                     found.update(self._positions(layout))
         return _runs(self.division.cut, sorted(found))
+
+    def _starts(
+        self, rule: Factors, operands: Sequence[Any], types: Sequence[Any]
+    ) -> list[list[Value | None]]:
+        """Where this rank's blocks of the operands begin, along axes whose ranks combine results."""
+        found: list[list[Value | None]] = []
+        for value, axes, type_ in zip(operands, rule.operands, types, strict=False):
+            found.append([])
+            for dim, (layout, factors) in enumerate(zip(self.layouts[value], axes, strict=True)):
+                runs = _runs(self.division.cut, self._positions(layout))
+                is_shared = bool(runs) and bool(rule.reduced.intersection(factors))
+                found[-1].append(self._start(runs, type_.static_shape[dim]) if is_shared else None)
+        return found
+
+    def _start(self, runs: Sequence[Run], part: int) -> Value:
+        """Where this rank's part of an axis begins, of which ranks along `runs` have `part` elements each."""
+        b, sizes = self.emitter, self.division.cut.sizes
+        number = self._index(runs[0])
+        for run in runs[1:]:
+            count = prod(sizes[run[0] : run[1] + 1])
+            number = b.add(b.mul(number, b.scalar(count, INT32)), self._index(run))
+        return b.mul(number, b.scalar(part, INT32))
 
     def _first_alone(self, x: Value, shares: Sequence[Run]) -> Value:
         """`x` in the first of the ranks along `shares`, zeros in the others."""
@@ -330,17 +359,12 @@ class _Scope:
         """This rank's part of an axis of `x` that ranks along `runs` share."""
         b, sizes = self.emitter, self.division.cut.sizes
         shape = [n or 0 for n in b.tensor_type(x).static_shape]
-        number, parts = None, 1
-        for run in runs:
-            count = prod(sizes[run[0] : run[1] + 1])
-            index = self._index(run)
-            number = index if number is None else b.add(b.mul(number, b.scalar(count, INT32)), index)
-            parts *= count
+        parts = prod(prod(sizes[run[0] : run[1] + 1]) for run in runs)
         part = shape[dim] // parts
         if part * parts != shape[dim]:
             raise AdzeError(f"{parts} ranks cannot share an axis of {shape[dim]} elements equally")
         zero = b.scalar(0, INT32)
-        starts = [b.mul(number, b.scalar(part, INT32)) if k == dim else zero for k in range(len(shape))]
+        starts = [self._start(runs, part) if k == dim else zero for k in range(len(shape))]
         return b.dynamic_slice(x, *starts, slice_sizes=(*shape[:dim], part, *shape[dim + 1 :]))
 
     def _moved(self, x: Value, before: Layout, after: Layout, shift: bool) -> Value:

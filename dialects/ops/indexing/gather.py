@@ -26,7 +26,20 @@ from ...protocols import (
     Value,
     Values,
 )
-from ...types import ANY, COMPLEX, INTEGERS, Dimension, N, TensorType, from_storage, storage
+from ...types import (
+    ANY,
+    BOOL,
+    COMPLEX,
+    INT32,
+    INT64,
+    INTEGERS,
+    NUMBERS,
+    Dimension,
+    N,
+    TensorType,
+    from_storage,
+    storage,
+)
 from .windows import WindowMap, check_batching, fits, window_axes
 
 
@@ -104,12 +117,17 @@ class Gather(Op):
 
     @staticmethod
     def factors(x: TensorType, start_indices: TensorType, *, attributes: Windows[int]) -> Factors:
-        """Along axes of the indices, and those of `x` of which windows have everything."""
+        """Along axes of the indices, and those of `x` of which windows have everything. Where windows have
+        one element, ranks that have some of these add up results: each has zeros for what others have."""
         numbers = attributes.map(x.rank, start_indices.rank)
         y = Gather.infer(x, start_indices, **attributes.keywords)
         factors = Factors()
         factors.operands, after = window_axes(factors, numbers, x, start_indices, y)
         factors.results = [after]
+        if x.dtype in NUMBERS and start_indices.dtype != np.uint64:
+            before = factors.operands[0]
+            for axis in set(numbers.collapsed).intersection(numbers.start_index_map):
+                before[axis] = (factors.combined(x.static_shape[axis]),)
         return factors
 
     @staticmethod
@@ -125,6 +143,57 @@ class Gather(Op):
             n if axis in numbers.hidden else window[axis] for axis, n in enumerate(attributes.slice_sizes)
         )
         return replace(attributes, slice_sizes=sizes).keywords
+
+    @staticmethod
+    def of_block(
+        b: Builder,
+        operands: Values,
+        shapes: Sequence[Sequence[int]],
+        starts: Sequence[Sequence[Value | None]],
+        *,
+        attributes: Windows[int],
+    ) -> Value:
+        """The windows in the block of `x`; zeros where they are in another. The first block fills."""
+        x, indices = operands
+        type_, given = b.tensor_type(x), b.tensor_type(indices)
+        numbers = attributes.map(type_.rank, given.rank)
+        wide = INT32 if given.dtype.itemsize < INT32.itemsize or given.dtype == INT32 else INT64
+        at = b.convert(indices, dtype=wide) if given.dtype != wide else indices
+        vector = (len(numbers.start_index_map),)
+
+        def along_last(value: Value) -> Value:
+            return b.broadcast_in_dim(value, shape=b.sizes(indices), dimensions=(given.rank - 1,))
+
+        axes = numbers.start_index_map
+        last = np.array([shapes[0][axis] - attributes.slice_sizes[axis] for axis in axes], wide)
+        zero, most = along_last(b.array(np.zeros(vector, wide))), along_last(b.array(last))
+        inside = None
+        if attributes.mode == "fill":
+            low, high = b.compare(at, zero, direction="GE"), b.compare(at, most, direction="LE")
+            inside = b.reduce_and(b.and_(low, high), axes=(given.rank - 1,))
+        else:
+            at = b.min(b.max(at, zero), most)
+        is_first = b.scalar(True, BOOL)
+        for position, axis in enumerate(axes):
+            start = starts[0][axis]
+            if start is None:
+                continue
+            is_first = b.and_(is_first, b.compare(start, b.scalar(0, INT32), direction="EQ"))
+            shift = b.broadcast_in_dim(b.convert(start, dtype=wide), shape=vector, dimensions=())
+            own = b.array(np.array([k == position for k in range(vector[0])], wide))
+            at = b.sub(at, along_last(b.mul(shift, own)))
+        nothing = storage(np.zeros((), type_.dtype))
+        found = b.gather(x, at, **replace(attributes, mode="fill", fill_value=nothing).keywords)
+        if inside is None:
+            return found
+        shape = b.sizes(found)
+        filling = b.select(
+            is_first,
+            b.scalar(from_storage(attributes.fill_value, type_.dtype), type_.dtype),
+            b.scalar(0, type_.dtype),
+        )
+        chosen = b.broadcast_in_dim(inside, shape=shape, dimensions=numbers.batch_axes)
+        return b.select(chosen, found, b.broadcast_in_dim(filling, shape=shape, dimensions=()))
 
     @staticmethod
     def evaluate(x: np.ndarray, start_indices: np.ndarray, *, attributes: Windows[int]) -> np.ndarray:

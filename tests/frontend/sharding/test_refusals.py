@@ -6,11 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pytest
 
 import adze
 import adze.numpy as xp
 from adze.frontend.errors import ArgumentError, ArgumentTypeError, AxisNameError, ShardingError
+from adze.sharding import NamedSharding
 from adze.sharding import PartitionSpec as P
 
 from .four_devices import ADZE
@@ -94,6 +96,26 @@ REFUSALS: Final[dict[str, tuple[Callable[[], Any], type[Exception], list[str]]]]
             "argument 'x': dimension 0 has 6 elements, which the 4 ranks along 'd' cannot share",
             "pad the array",
         ],
+    ),
+    "a dynamic size": (
+        lambda: adze.trace(ranks(), adze.ShapeDtype(("n",), np.float32)),
+        ShardingError,
+        [
+            "argument 'x': dimension 0 has the dynamic size n, expected static sizes",
+            "state the size as a number",
+        ],
+    ),
+    "a dynamic size of what is not divided": (
+        lambda: adze.trace(ranks(), adze.ShapeDtype((8, "n"), np.float32)),
+        ShardingError,
+        ["argument 'x': dimension 1 has the dynamic size n, expected static sizes"],
+    ),
+    "a dynamic size of a jitted function": (
+        lambda: adze.jit(
+            lambda x: x * 2, in_shardings=NamedSharding(adze.make_mesh((4,), ("d",)), P("d"))
+        ).trace(adze.ShapeDtype(("n",), np.float32)),
+        ShardingError,
+        ["jit: in_shardings: dimension 0 has the dynamic size n, expected static sizes"],
     ),
     "more results than specs": (
         lambda: ranks(lambda x: (x, x), out=(P("d"),))(V),
