@@ -3,9 +3,9 @@
 Input: the name of a kernel, a function of arrays, and arrays. Output: what the function returns of them.
 Idea: in a trace the function becomes a private one, the callee of an `adze.routine`; equal calls share it.
 For dtypes and sizes that no kernel takes, the function is called as it is. A kernel takes float32 and float64
-(Fourier transforms complex64 and complex128), static sizes and any number of leading axes
-(`passes/lower/kernels/linalg`, `passes/lower/kernels/fourier`). Outside a trace the function is traced once
-for each types of arrays and then evaluated: its loops cost a fourth of what they do in Python.
+(Fourier transforms complex64 and complex128, some of linear algebra both), static sizes and any number of
+leading axes (`passes/lower/kernels/linalg`, `passes/lower/kernels/fourier`). Outside a trace the function is
+traced once for each types of arrays and then evaluated: its loops cost a fourth of what they do in Python.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from ..tracing.interpreter import ops
 
 DTYPES: Final = (FLOAT32, FLOAT64)
 COMPLEX_KERNELS: Final = ("fft", "ifft", "fft_columns", "ifft_columns", "irfft", "rfft_transposed")
+ANY_KERNELS: Final = ("lu", "cholesky", "solve_lower", "solve_upper", "solve_lower_unit", "solve_upper_unit")
 _MOST_KEPT: Final = 64
 _kept: dict[Any, tuple[Evaluation, PrivateFunction]] = {}
 """What is evaluated outside of traces, by kernel and types."""
@@ -82,8 +83,12 @@ def linear_routine(
 
 def _has_kernel(kernel: str, arrays: tuple[Any, ...]) -> bool:
     types = [ops.tensor_type(x) for x in arrays]
-    dtypes = COMPLEX if kernel in COMPLEX_KERNELS else DTYPES
-    return types[0].dtype in dtypes and all(t.is_static and 0 not in t.shape for t in types)
+    is_complex = types[0].dtype in COMPLEX
+    if not is_complex and types[0].dtype not in DTYPES:
+        return False
+    if kernel not in ANY_KERNELS and is_complex != (kernel in COMPLEX_KERNELS):
+        return False
+    return all(t.is_static and 0 not in t.shape for t in types)
 
 
 def _is_named(arrays: tuple[Any, ...]) -> bool:

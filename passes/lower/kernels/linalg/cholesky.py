@@ -1,8 +1,8 @@
 """Cholesky factors by one kernel: a workgroup factors every so many matrices, in a padded copy of each.
 
-Input: Hermitian real matrices `[..., n, n]`, of which the upper triangle is used. Output: the lower factors;
-NaN in all of a matrix that is not positive definite.
-Idea: ``u^T u = a`` by four rows at a time (left-looking: all earlier rows are taken off first, in register
+Input: Hermitian matrices `[..., n, n]`, real or complex, of which the upper triangle is used. Output: the
+lower factors; NaN in all of a matrix that is not positive definite.
+Idea: ``u^H u = a`` by four rows at a time (left-looking: all earlier rows are taken off first, in register
 tiles), in blocks of `BLOCK` rows for large matrices, so that the rows that are taken off stay in the cache
 (Golub and Van Loan, section 4.2.6). The padding is an identity. At the end blocks of `u` are transposed.
 """
@@ -16,11 +16,12 @@ from typing import Final
 from .....dialects import mlir
 from .....dialects.types import TensorType
 from ....ir.aliases import Type, Value
-from ..builder import Array, Number, carried, choose, constant, index, loop
+from ..builder import Array, Number, Place, carried, constant, index, loop
 from ..executable import Kernel, Result
+from .complex_lanes import lanes_for
 from .matrices import each_matrix, scratch, workgroups
 from .tiles import Rows, Tile, take_products
-from .vectors import ROWS, Lanes, Machine, Matrix, lead_of, load, pieces, root, transposed
+from .vectors import ROWS, Lanes, Machine, Matrix, lead_of, load, pieces, root
 
 ONE_BLOCK: Final = 128  # rows of a matrix that are one block
 BLOCK: Final = 32
@@ -30,7 +31,7 @@ def cholesky(machine: Machine, types: Sequence[TensorType], results: Sequence[Ty
     """The kernel of a routine: matrices to their lower factors."""
     (type_,) = types
     *_, size = [int(n or 0) for n in type_.static_shape]
-    lanes = Lanes.of(machine, type_.dtype, max(size, ROWS))
+    lanes = lanes_for(machine, type_.dtype, max(size, ROWS))
     count = workgroups(type_, 2)
     copies = scratch(count, lanes.padded(size), lanes.stride(size), lanes)
 
@@ -39,13 +40,14 @@ def cholesky(machine: Machine, types: Sequence[TensorType], results: Sequence[Ty
 
         def one(number: Number, mine: Number) -> None:
             lead = lead_of(source, number, 2)
-            work = _Factor(lanes, size, Matrix(copy, (mine,)))
-            work.take(Matrix(source, lead))
-            work.give(Matrix(factor, lead), work.factored())
+            work = _Factor(lanes, size, lanes.kept(Matrix(copy, (mine,))))
+            work.take(lanes.stored(Matrix(source, lead)))
+            work.give(lanes.stored(Matrix(factor, lead)), work.factored())
 
         each_matrix(type_, 2, one)
 
-    return Kernel("cholesky", (Result(results[0]), Result(copies)), emit, (machine,), (count,))
+    buffers = Result(results[0]), Result(copies)
+    return Kernel("cholesky", buffers, emit, (machine,), (count,), has_parts=lanes.parts > 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +91,7 @@ class _Factor:
             end = (first + BLOCK).least(index(padded))
             with loop(0, first, 2 * BLOCK) as start:
                 steps = start, (start + 2 * BLOCK).least(first)
-                take_products(
-                    self.lanes, self.work, (first, end), (first, padded), steps, lambda p, i: self.work[p, i]
-                )
+                take_products(self.lanes, self.work, (first, end), (first, padded), steps, self._factor)
             return [self._block(first, end, is_definite)]
 
         (is_definite,) = carried(0, padded, [yes], block, BLOCK)
@@ -114,7 +114,11 @@ class _Factor:
 
     def _left(self, first: Number, row: Number, tile: Tile) -> Rows:
         """A tile without the rows of the block before it."""
-        return tile.less_products((first, row), lambda p, r: self.work[p, row + r], self.work, tile.load())
+        return tile.less_products((first, row), lambda p, r: self._factor(p, row + r), self.work, tile.load())
+
+    def _factor(self, row: Place, column: Place) -> Number:
+        """The conjugate of an element of ``u``."""
+        return self.lanes.conjugate(self.work[row, column])
 
     def _diagonal(
         self, first: Number, row: Number, start: Number, so_far: Number
@@ -129,15 +133,15 @@ class _Factor:
                 rows[r] = _less(self.lanes, factors[q][r - q - 1], rows[q], rows[r])
             one_row = Tile(self.lanes, self.work, row + r, start, 1)
             one_row.store([rows[r]])
-            pivot = self.work[row + r, row + r]
+            pivot = self.lanes.real(self.work[row + r, row + r])
             so_far = so_far & (pivot > 0.0)
             length = root(pivot)
             inverse = 1.0 / length
             rows[r] = [vector * inverse for vector in rows[r]]
             one_row.store([rows[r]])
-            self.work[row + r, row + r] = length
+            self.work[row + r, row + r] = self.lanes.of_real(length)
             inverses.append(inverse)
-            factors.append([self.work[row + r, row + t] for t in range(r + 1, ROWS)])
+            factors.append([self._factor(row + r, row + t) for t in range(r + 1, ROWS)])
         return factors, inverses, so_far
 
     def give(self, target: Matrix, is_definite: Number) -> None:
@@ -146,18 +150,18 @@ class _Factor:
         lanes, size, width = self.lanes, self.size, self.lanes.width
         whole = size // width * width
         nan = lanes.number(float("nan"))
-        zero = choose(is_definite, lanes.number(0.0), nan)
+        zero = lanes.choose(is_definite, lanes.number(0.0), nan)
         with loop(0, size) as row:
             end = row // width * width + width
             with loop(0, end.least(index(whole)), width) as column:
-                target[row, column] = choose(
+                target[row, column] = lanes.choose(
                     is_definite, self.work.vector(width, row, column), lanes.filled(nan)
                 )
             with loop(end, whole, width) as column:
                 target[row, column] = lanes.filled(zero)
             with loop(whole, size) as column:
                 lower = (column <= row) & is_definite
-                target[row, column] = choose(lower, self.work[row, column], zero)
+                target[row, column] = lanes.choose(lower, self.work[row, column], zero)
 
     def _transpose(self) -> None:
         """Put the factor's transpose below the diagonal, and zeros beside it within its blocks."""
@@ -165,11 +169,11 @@ class _Factor:
         with loop(0, self.lanes.padded(self.size), width) as row:
             with loop(0, row, width) as column:
                 block = [self.work.vector(width, column + r, row) for r in range(width)]
-                for r, vector in enumerate(transposed(block)):
-                    self.work[row + r, column] = vector
+                for r, vector in enumerate(self.lanes.turned(block)):
+                    self.work[row + r, column] = self.lanes.conjugate(vector)
             for r in range(width):
                 for c in range(r):
-                    self.work[row + r, row + c] = self.work[row + c, row + r]
+                    self.work[row + r, row + c] = self._factor(row + c, row + r)
             for r in range(width - 1):
                 for c in range(r + 1, width):
                     self.work[row + r, row + c] = self.lanes.number(0.0)

@@ -1,8 +1,8 @@
 """LU factors with partial pivoting by one kernel: a workgroup factors every so many matrices.
 
-Input: real matrices `[..., m, n]`, at least as many rows as columns. Output: the packed factors, the pivots
-`[..., n]` and the permutation `[..., m]`, both int32; pivots are those of LAPACK: the largest magnitude,
-the first among equals, and NaN before all numbers.
+Input: matrices `[..., m, n]`, real or complex, at least as many rows as columns. Output: the packed factors,
+the pivots `[..., n]` and the permutation `[..., m]`, both int32; pivots are those of LAPACK: the largest
+magnitude (of complex numbers ``|re| + |im|``), the first among equals, and NaN before all numbers.
 Idea: a panel of columns is transposed, so that its columns are contiguous: the search for a pivot, the
 division and the products within the panel are vector code. Then it is written back, and the rows right of it
 are solved for and taken off the rows below, in register tiles (Golub and Van Loan, section 3.4.8). The
@@ -20,9 +20,10 @@ from .....dialects.types import TensorType
 from ....ir.aliases import Type, Value
 from ..builder import Array, Number, broadcast, carried, choose, constant, index, loop, when
 from ..executable import Kernel, Result
+from .complex_lanes import lanes_for
 from .matrices import each_matrix, scratch, workgroups
 from .tiles import Tile, take_products
-from .vectors import ROWS, Lanes, Machine, Matrix, copy_row, element_of, fill_row, lead_of, transposed
+from .vectors import ROWS, Lanes, Machine, Matrix, copy_row, element_of, fill_row, lead_of
 
 NARROW: Final = 16  # columns of a panel
 WIDE: Final = 32  # the same of large matrices
@@ -33,7 +34,7 @@ def lu(machine: Machine, types: Sequence[TensorType], results: Sequence[Type]) -
     """The kernel of a routine: matrices to packed factors, pivots and permutations."""
     (type_,) = types
     rows, columns = (int(n or 0) for n in type_.static_shape[-2:])
-    lanes = Lanes.of(machine, type_.dtype, max(columns, ROWS))
+    lanes = lanes_for(machine, type_.dtype, max(columns, ROWS))
     panel = max(WIDE if columns >= LARGE else NARROW, lanes.panel)
     count = workgroups(type_, 2)
     padded = -(-rows // panel) * panel
@@ -53,21 +54,21 @@ def lu(machine: Machine, types: Sequence[TensorType], results: Sequence[Type]) -
                 columns,
                 panel,
                 padded,
-                Matrix(copy, (mine,)),
-                Matrix(turned, (mine,)),
+                lanes.kept(Matrix(copy, (mine,))),
+                lanes.kept(Matrix(turned, (mine,))),
                 _Row(pivots, row_lead),
                 _Row(order, row_lead),
             )
-            work.take(Matrix(source, lead))
+            work.take(lanes.stored(Matrix(source, lead)))
             work.factor()
-            target = Matrix(packed, lead)
+            target = lanes.stored(Matrix(packed, lead))
             with loop(0, rows) as row:
                 copy_row(lanes, (work.work, row), (target, row), columns)
 
         each_matrix(type_, 2, one)
 
     buffers = [*map(Result, results), Result(copies), Result(panels)]
-    return Kernel("lu", tuple(buffers), emit, (machine,), (count,))
+    return Kernel("lu", tuple(buffers), emit, (machine,), (count,), has_parts=lanes.parts > 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +145,11 @@ class _Factors:
         with loop(first, self.padded, width) as row, loop(0, self.panel, width) as column:
             if is_back:
                 block = [self.turned.vector(width, column + r, row) for r in range(width)]
-                for r, vector in enumerate(transposed(block)):
+                for r, vector in enumerate(self.lanes.turned(block)):
                     self.work[row + r, first + column] = vector
             else:
                 block = [self.work.vector(width, row + r, first + column) for r in range(width)]
-                for r, vector in enumerate(transposed(block)):
+                for r, vector in enumerate(self.lanes.turned(block)):
                     self.turned[column + r, row] = vector
 
     def _eliminate(self, first: Number, column: Number, end: Number) -> None:
@@ -159,10 +160,9 @@ class _Factors:
         with when(chosen.differs(column)):
             self._exchange(column, chosen)
         lanes = self.lanes
-        pivot = self.turned[mine, column]
-        divisor = lanes.filled(choose(pivot.equals(0.0), lanes.number(1.0), pivot))
+        divided = lanes.quotients(self.turned[mine, column], keeps_by_zero=True)
         with loop(column + 1, self.rows, lanes.width) as row:
-            self.turned[mine, row] = self.turned.vector(lanes.width, mine, row) / divisor
+            self.turned[mine, row] = divided(self.turned.vector(lanes.width, mine, row))
         with loop(mine + 1, end - first) as later:
             factor = self.turned[later, column]
             with loop(column + 1, self.rows, lanes.width) as row:
@@ -183,7 +183,8 @@ class _Factors:
         least, rows = constant(integer, -1), constant(integer, self.rows)
 
         def search(row: Number, best: Number, place: Number) -> list[Number]:
-            raw = Number(mlir.arith.bitcast(vector, self.turned.vector(lanes.width, mine, row).value))
+            sizes = lanes.size(self.turned.vector(lanes.width, mine, row))
+            raw = Number(mlir.arith.bitcast(vector, sizes.value))
             size = (raw & ((1 << (bits - 1)) - 1)).least(infinity + 1)
             here = lane + row.as_integer(integer)
             size = choose(here < rows, size, least)

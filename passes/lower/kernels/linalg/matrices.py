@@ -28,7 +28,7 @@ def workgroups(type_: TensorType, kept: int, parts: int = 1) -> int:
 
 def scratch(count: int, rows: int, columns: int, lanes: Lanes) -> Type:
     """The type of scratch: a matrix for each workgroup."""
-    return mlir.ir.RankedTensorType.get([count, rows, columns], lanes.element)
+    return mlir.ir.RankedTensorType.get([count, rows, columns * lanes.parts], lanes.element)
 
 
 def each_matrix(type_: TensorType, kept: int, one: Callable[[Number, Number], None], parts: int = 1) -> None:

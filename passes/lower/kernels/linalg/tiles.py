@@ -40,15 +40,17 @@ class Tile:
         """`rows` without the sum over the steps `p` of ``scalar(p, r) * right[p, column...]``."""
         lanes, width = self.lanes, self.lanes.panel // self.lanes.width
 
-        def step(p: Number, *sums: Number) -> list[Number]:
+        def step(p: Number, *parts: Number) -> list[Number]:
+            sums = lanes.joined(parts)
             vectors = [right.vector(lanes.width, p, index(self.column) + q) for q in self._offsets()]
             factors = [scalar(p, r) for r in range(self.count)]
-            return [
+            less = [
                 lanes.sub_product(factors[n // width], vectors[n % width], total)
                 for n, total in enumerate(sums)
             ]
+            return lanes.flat(less)
 
-        sums = carried(*steps, [vector for row in rows for vector in row], step)
+        sums = lanes.joined(carried(*steps, lanes.flat([vector for row in rows for vector in row]), step))
         return [sums[r * width : (r + 1) * width] for r in range(self.count)]
 
     def _offsets(self) -> range:

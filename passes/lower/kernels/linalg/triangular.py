@@ -9,12 +9,13 @@ is used. Quotients are divisions, so that a zero on the diagonal yields what it 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .....dialects.types import TensorType
 from ....ir.aliases import Type, Value
 from ..builder import Array, Number, Place, index, loop, when
 from ..executable import Kernel, Result
+from .complex_lanes import lanes_for
 from .matrices import each_matrix, scratch, workgroups
 from .tiles import Rows, Tile
 from .vectors import ROWS, Lanes, Machine, Matrix, copy_row, lead_of
@@ -53,7 +54,7 @@ def triangular_solve(form: Form) -> Callable[[Machine, Sequence[TensorType], Seq
     def make(machine: Machine, types: Sequence[TensorType], results: Sequence[Type]) -> Kernel:
         right = types[1]
         size, columns = (int(n or 0) for n in right.static_shape[-2:])
-        lanes = Lanes.of(machine, right.dtype, columns)
+        lanes = lanes_for(machine, right.dtype, columns)
         panels = -(-columns // lanes.panel)
         count = workgroups(right, 2, panels)
 
@@ -62,18 +63,20 @@ def triangular_solve(form: Form) -> Callable[[Machine, Sequence[TensorType], Seq
 
             def one(number: Number, mine: Number) -> None:
                 batch = index(number) // panels
-                work = Matrix(copies, (mine,))
+                work = lanes.kept(Matrix(copies, (mine,)))
                 part = _Part(lanes, columns, (index(number) % panels) * lanes.panel)
-                source, target = (Matrix(x, lead_of(x, batch, 2)) for x in (given, solved))
+                triangle, source, target = (
+                    lanes.stored(Matrix(x, lead_of(x, batch, 2))) for x in (factors, given, solved)
+                )
                 part.copy(size, source, work, is_taken=True)
-                system = _System(form, lanes, size, Matrix(factors, lead_of(factors, batch, 2)), work)
-                system.solve()
+                _System(form, lanes, size, triangle, work).solve()
                 part.copy(size, target, work, is_taken=False)
 
             each_matrix(right, 2, one, panels)
 
         copies = scratch(count, size, lanes.panel, lanes)
-        return Kernel(form.name, (Result(results[0]), Result(copies)), emit, (machine,), (count,))
+        buffers = Result(results[0]), Result(copies)
+        return Kernel(form.name, buffers, emit, (machine,), (count,), has_parts=lanes.parts > 1)
 
     return make
 
@@ -101,7 +104,7 @@ class _Part:
                 self._rows(size, matrix, work, rest, is_taken)
 
     def _rows(self, size: int, matrix: Matrix, work: Matrix, count: int, is_taken: bool) -> None:
-        part = _Shifted(matrix.array, matrix.lead, self.first)
+        part = replace(matrix, first=self.first)
         with loop(0, size) as row:
             if is_taken:
                 copy_row(self.lanes, (part, row), (work, row), count)
@@ -109,23 +112,6 @@ class _Part:
                     work[row, column] = self.lanes.number(0.0)
             else:
                 copy_row(self.lanes, (work, row), (part, row), count)
-
-
-@dataclass(frozen=True, slots=True)
-class _Shifted(Matrix):
-    """A matrix from a column on."""
-
-    first: Place = 0
-
-    def __getitem__(self, place: tuple[Place, Place]) -> Number:
-        return self.array[(*self.lead, place[0], index(self.first) + place[1])]
-
-    def __setitem__(self, place: tuple[Place, Place], number: Number) -> None:
-        self.array[(*self.lead, place[0], index(self.first) + place[1])] = number
-
-    def vector(self, width: int, row: Place, column: Place) -> Number:
-        """Elements of a row."""
-        return self.array.vector(width, *self.lead, row, index(self.first) + column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +159,8 @@ class _System:
                     for other, mine in zip(solved[q], solved[r], strict=True)
                 ]
             if not self.form.is_unit:
-                pivot = self.lanes.filled(self._factor(row + r, row + r))
-                solved[r] = [vector / pivot for vector in solved[r]]
+                divided = self.lanes.quotients(self._factor(row + r, row + r))
+                solved[r] = [divided(vector) for vector in solved[r]]
         return solved
 
     def _factor(self, row: Place, column: Place) -> Number:

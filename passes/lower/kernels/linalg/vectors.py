@@ -6,7 +6,7 @@ elements a vector has and emits products, roots, transposed blocks and copies of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,7 @@ from ....ir.aliases import Type
 from ..builder import Array, Number, Place, broadcast, choose, constant, index, loop
 
 ROWS = 4  # of a register tile
+WIDE = 512  # bits of registers of which there are 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,58 @@ class Lanes:
             return self.add_product(-x, y, z)
         return z - z.lift(x) * z.lift(y)
 
+    @property
+    def parts(self) -> int:
+        """How many floats an element has."""
+        return 1
+
+    def of_real(self, number: Number) -> Number:
+        """A scalar of this real part."""
+        return number
+
+    def real(self, number: Number) -> Number:
+        """The real part."""
+        return number
+
+    def conjugate(self, number: Number) -> Number:
+        """The complex conjugate."""
+        return number
+
+    def flat(self, numbers: Sequence[Number]) -> list[Number]:
+        """The parts of numbers, which loops carry."""
+        return list(numbers)
+
+    def joined(self, parts: Sequence[Number]) -> list[Number]:
+        """The numbers of parts."""
+        return list(parts)
+
+    def choose(self, condition: Number, yes: Number, no: Number) -> Number:
+        """`yes` where the condition holds, else `no`."""
+        return choose(condition, yes, no)
+
+    def size(self, vector: Number) -> Number:
+        """What pivots are compared by, up to its sign."""
+        return vector
+
+    def turned(self, block: Sequence[Number]) -> list[Number]:
+        """A square block of vectors, rows and columns exchanged."""
+        return transposed(block)
+
+    def quotients(self, divisor: Number, *, keeps_by_zero: bool = False) -> Callable[[Number], Number]:
+        """Divides vectors by a scalar; with `keeps_by_zero` a zero leaves them as they are."""
+        if keeps_by_zero:
+            divisor = choose(divisor.equals(0.0), self.number(1.0), divisor)
+        each = self.filled(divisor)
+        return lambda vector: vector / each
+
+    def stored(self, matrix: Matrix) -> Matrix:
+        """A matrix of an operand or a result."""
+        return matrix
+
+    def kept(self, matrix: Matrix) -> Matrix:
+        """A matrix in scratch."""
+        return matrix
+
     def padded(self, count: int) -> int:
         """A size rounded up to whole panels."""
         return -(-count // self.panel) * self.panel
@@ -136,20 +189,24 @@ def transposed(rows: Sequence[Number]) -> list[Number]:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """One matrix of an array: its elements are at `(*lead, row, column)`."""
+    """One matrix of an array, from a column on: its elements are at `(*lead, row, first + column)`."""
 
     array: Array
     lead: tuple[Place, ...] = ()
+    first: Place = 0
 
     def __getitem__(self, place: tuple[Place, Place]) -> Number:
-        return self.array[(*self.lead, *place)]
+        return self.array[(*self.lead, place[0], self._column(place[1]))]
 
     def __setitem__(self, place: tuple[Place, Place], number: Number) -> None:
-        self.array[(*self.lead, *place)] = number
+        self.array[(*self.lead, place[0], self._column(place[1]))] = number
 
     def vector(self, width: int, row: Place, column: Place) -> Number:
         """Elements of a row."""
-        return self.array.vector(width, *self.lead, row, column)
+        return self.array.vector(width, *self.lead, row, self._column(column))
+
+    def _column(self, column: Place) -> Number:
+        return index(column) if isinstance(self.first, int) and not self.first else index(self.first) + column
 
 
 def lead_of(array: Array, number: Place, kept: int) -> tuple[Place, ...]:

@@ -16,9 +16,16 @@ from .linear_algebra import TARGETS, run_routine
 
 RNG = np.random.default_rng(11)
 FLOATS = (np.float32, np.float64)
+COMPLEX = (np.complex64, np.complex128)
 
 each_target = pytest.mark.parametrize("target", TARGETS)
 each_dtype = pytest.mark.parametrize("dtype", FLOATS, ids=lambda d: d.__name__)
+each_complex = pytest.mark.parametrize("dtype", COMPLEX, ids=lambda d: d.__name__)
+
+
+def normal(shape: tuple[int, ...], dtype: Any) -> Any:
+    x = RNG.standard_normal(shape)
+    return (x + 1j * RNG.standard_normal(shape) if np.dtype(dtype).kind == "c" else x).astype(dtype)
 
 
 def positive(*shape: int) -> Any:
@@ -49,20 +56,46 @@ def test_cholesky_in_blocks() -> None:
 
 @pytest.mark.each_value
 @each_target
+@each_complex
+@pytest.mark.parametrize("shape", [(1,), (3,), (2, 9), (18,)])
+def test_complex_cholesky(shape: tuple[int, ...], dtype: Any, target: str) -> None:
+    x = normal((*shape, shape[-1]), dtype)
+    a = (x @ np.swapaxes(x, -1, -2).conj() + shape[-1] * np.eye(shape[-1])).astype(dtype)
+    below = np.tril(np.full_like(a, np.nan), -1)  # only the upper triangle is used
+    (factor,) = run_routine("cholesky", [a + below], [TensorType(a.shape, a.dtype)], target)
+    assert near(factor, np.linalg.cholesky(a), dtype)
+
+
+@pytest.mark.each_value
+@each_target
+@each_complex
+@pytest.mark.parametrize("columns", [1, 3, 17])
+@pytest.mark.parametrize("size", [1, 4, 7])
+@pytest.mark.parametrize("form", ["lower", "lower_unit_transposed", "upper_unit", "upper_transposed"])
+def test_complex_triangular_solve(form: str, size: int, columns: int, dtype: Any, target: str) -> None:
+    check_triangular_solve(form, size, columns, dtype, target)
+
+
+@pytest.mark.each_value
+@each_target
 @each_dtype
 @pytest.mark.parametrize("columns", [1, 2, 5, 16, 33])
 @pytest.mark.parametrize("size", [1, 3, 4, 10])
 @pytest.mark.parametrize("form", ["lower", "lower_unit_transposed", "upper_unit", "upper_transposed"])
 def test_triangular_solve(form: str, size: int, columns: int, dtype: Any, target: str) -> None:
-    t = (RNG.standard_normal((2, size, size)) / size + np.eye(size)).astype(dtype)
-    b = RNG.standard_normal((2, size, columns)).astype(dtype)
+    check_triangular_solve(form, size, columns, dtype, target)
+
+
+def check_triangular_solve(form: str, size: int, columns: int, dtype: Any, target: str) -> None:
+    t = (normal((2, size, size), dtype) / size + np.eye(size)).astype(dtype)
+    b = normal((2, size, columns), dtype)
     (x,) = run_routine(f"solve_{form}", [t, b], [TensorType(b.shape, b.dtype)], target)
     part = np.tril(t) if form.startswith("lower") else np.triu(t)
     if "unit" in form:
         part = part * (1 - np.eye(size)) + np.eye(size)
     if form.endswith("transposed"):
         part = np.swapaxes(part, -1, -2)
-    assert near(x, np.linalg.solve(part.astype(float), b), dtype)
+    assert near(x, np.linalg.solve(part.astype(np.result_type(float, dtype)), b), dtype)
 
 
 @pytest.mark.each_value
@@ -71,8 +104,24 @@ def test_triangular_solve(form: str, size: int, columns: int, dtype: Any, target
 @pytest.mark.parametrize("shape", [(1, 1), (3, 2), (9, 9), (2, 1, 7, 4), (17, 17), (20, 5)])
 @pytest.mark.parametrize("contents", ["normal", "ties", "singular", "nan"])
 def test_lu(contents: str, shape: tuple[int, ...], dtype: Any, target: str) -> None:
-    a = RNG.standard_normal(shape).astype(dtype)
-    if contents != "normal":
+    check_lu(contents, shape, dtype, target)
+
+
+@pytest.mark.each_value
+@each_target
+@each_complex
+@pytest.mark.parametrize("shape", [(1, 1), (3, 2), (2, 9, 9), (17, 17), (20, 5)])
+@pytest.mark.parametrize("contents", ["normal", "ties", "singular", "nan", "tiny", "huge"])
+def test_complex_lu(contents: str, shape: tuple[int, ...], dtype: Any, target: str) -> None:
+    check_lu(contents, shape, dtype, target)
+
+
+def check_lu(contents: str, shape: tuple[int, ...], dtype: Any, target: str) -> None:
+    a = normal(shape, dtype)
+    limits = np.finfo(dtype)
+    if contents in ("tiny", "huge"):  # the square of a pivot has no place among the floats
+        a *= limits.tiny * 64 if contents == "tiny" else limits.max / 64
+    elif contents != "normal":
         a = RNG.choice([-1.0, 1.0, 2.0, -2.0], shape).astype(dtype)
     if contents == "singular":
         a[..., : shape[-1] // 2] = 0
@@ -90,10 +139,13 @@ def test_lu(contents: str, shape: tuple[int, ...], dtype: Any, target: str) -> N
     if contents == "nan":
         assert (pivots[..., 0] == rows // 2).all() and np.isnan(packed).any()
         return
-    lower = np.tril(packed, -1) + np.eye(rows, columns)
-    upper = np.triu(packed)[..., :columns, :]
-    assert near(lower @ upper, np.take_along_axis(a, order[..., None], -2), dtype)
-    assert (np.abs(lower) <= 1).all()
+    wide = np.result_type(dtype, np.float64)
+    lower = (np.tril(packed, -1) + np.eye(rows, columns)).astype(wide)
+    upper = np.triu(packed)[..., :columns, :].astype(wide)
+    scale = np.abs(a).max()
+    assert near(lower @ (upper / scale), np.take_along_axis(a, order[..., None], -2) / scale, dtype)
+    most = 1 if np.dtype(dtype).kind == "f" else np.sqrt(2) * (1 + limits.eps)
+    assert (np.abs(lower) <= most).all()
 
 
 @pytest.mark.each_value
