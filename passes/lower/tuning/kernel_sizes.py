@@ -21,6 +21,7 @@ from .texts import divisor, has_many_registers, tiles_text, whole_row
 SMALL: Final = 1 << 12  # below so many elements IREE's own tiles are as good
 REGISTERS: Final = (4, 3, 2, 5, 6, 7)  # registers a step, the best first: enough to hide the latency of one
 WORKGROUPS: Final = 32  # so many at least, that eight threads have four each to share
+GATHERED: Final = 8  # elements at once that are read one by one
 LEAST: Final = 1 << 10  # elements that repay a workgroup of their own
 MOST: Final = 1 << 14  # elements of a workgroup, which its core's cache holds
 MOST_OF_LONG: Final = 1 << 12  # the same where the body is long
@@ -74,6 +75,21 @@ def elementwise_tiles(target: Target, sizes: Sequence[int], body: KernelBody) ->
         distribution=distribution,
         vector_common_parallel=[1] * (len(sizes) - 1) + [step],
         is_peeled=is_peeled,
+    )
+
+
+def gathered_element_tiles(sizes: Sequence[int], body: KernelBody) -> str | None:
+    """Tiles of one loop whose elements are read one by one, a few at once.
+
+    The places of the next ones are computed while memory is waited for.
+    """
+    (count,) = sizes
+    if count < SMALL:
+        return None
+    return tiles_text(
+        distribution=[_workgroup(count, body) // GATHERED * GATHERED],
+        vector_common_parallel=[GATHERED],
+        is_peeled=True,
     )
 
 

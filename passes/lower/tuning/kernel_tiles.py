@@ -25,6 +25,7 @@ from .kernel_sizes import (
     SMALL,
     KernelBody,
     elementwise_tiles,
+    gathered_element_tiles,
     gathered_row_tiles,
     row_reduction_tiles,
 )
@@ -104,7 +105,10 @@ def _steps_of_gathered_rows(target: Target, root: Operation) -> str | None:
 
 def _candidates(target: Target, root: Operation) -> Iterator[str]:
     sizes = _loop_sizes(root)
-    tiles = elementwise_tiles(target, sizes, _body(root)) if sizes else None
+    if len(sizes or ()) == 1 and sizes and _gathers(root):
+        tiles = gathered_element_tiles(sizes, _body(root))
+    else:
+        tiles = elementwise_tiles(target, sizes, _body(root)) if sizes else None
     if tiles:
         yield tiles
 

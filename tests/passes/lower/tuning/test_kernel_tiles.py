@@ -241,6 +241,24 @@ def test_rows_whose_elements_are_read_one_by_one_are_no_straight_code() -> None:
         np.testing.assert_allclose(got, want, rtol=1e-2)
 
 
+def test_elements_that_are_read_one_by_one_are_few_at_once() -> None:
+    """IREE's own tiles were half as fast."""
+    x, places = adze.ShapeDtype((50_000,), np.float32), adze.ShapeDtype((40_009,), np.int32)
+    text = adze.trace(lambda x, places: x[places], x, places).at_stage("kernels", AVX512)
+    assert "distribution = [1248], vector_common_parallel = [8]" in text
+    assert "enable_loop_peeling" in text
+    small = adze.trace(lambda x, places: x[places], x, adze.ShapeDtype((4000,), np.int32))
+    assert "lowering_config" not in small.at_stage("kernels", AVX512)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.uint8, np.bool_, np.complex64])
+def test_values_of_elements_that_are_read_one_by_one(dtype: Any) -> None:
+    generator = np.random.default_rng(8)
+    x = (9 * generator.standard_normal(5003)).astype(dtype)
+    places = generator.integers(-5003, 5003, 4099)
+    np.testing.assert_array_equal(adze.jit(lambda x, places: x[places])(x, places), x[places])
+
+
 def test_sums_along_a_middle_axis_have_strips_of_columns() -> None:
     """Those of half precision, which no kernel of columns computes with."""
     x, y = (np.random.default_rng(n).integers(-4, 5, (600, 256)).astype(np.float16) for n in (6, 7))
