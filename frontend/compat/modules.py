@@ -52,6 +52,8 @@ STAND_INS: Final = {
     "_src.literals": "core",
     "_src.traceback_util": "functions",
     "_src.tree_util": "empty",
+    "_src.util": "utilities",
+    "util": "utilities",
 }
 """JAX's module -> the file of this folder whose names come before adze's."""
 

@@ -149,6 +149,25 @@ def test_switches_of_the_configuration() -> None:
     assert np.isnan(f(-jnp.ones(2))).all()
 
 
+def test_helpers_about_sequences() -> None:
+    from adze.compat.jax._src import util
+
+    assert util.safe_map(max, [1, 5], (4, 2)) == [4, 5]
+    assert util.safe_zip("ab", range(2)) == [("a", 0), ("b", 1)]
+    for call in (lambda: util.safe_map(max, [1, 2], [3]), lambda: util.safe_zip("ab", "c")):
+        with pytest.raises(ValueError, match="the lengths differ: 2, 1"):
+            call()
+    assert util.unzip2([(1, "a"), (2, "b")]) == ((1, 2), ("a", "b"))
+    assert util.unzip3([(1, "a", None)]) == ((1,), ("a",), (None,))
+    assert util.split_list("abcd", [1, 2]) == [["a"], ["b", "c"], ["d"]]
+    flags = [True, False, True]
+    assert util.merge_lists(flags, *util.partition_list(flags, "abc")) == list("abc")
+    assert util.concatenate(["ab", (3,)]) == ["a", "b", 3]
+    assert util.curry(pow)(2)(5) == 32
+    assert (util.ceil_of_ratio(7, 2), util.prod([2, 3])) == (4, 6)
+    assert util.cache()(lambda x: x + 1)(2) == util.wraps(max)(lambda: 3)() == 3
+
+
 def test_scipy_functions_on_arrays_of_the_shim() -> None:
     assert jnp.__array_api_version__ == adze.numpy.__array_api_version__
     assert jnp.__array_namespace_info__ is adze.numpy.__array_namespace_info__
