@@ -110,16 +110,17 @@ def from_stablehlo(text_or_path: str | bytes | os.PathLike[str]) -> StableHLOFun
     """The function that a StableHLO module computes, made of adze's ops.
 
     `text_or_path` is the text of a module (`jax.jit(f).lower(x).as_text()`,
-    `jax.export.export(jax.jit(f))(x).mlir_module()`), or the path of a file that holds one. Its main function
-    becomes an ordinary function of adze: it runs, is compiled, differentiated, batched, built. It takes
-    arrays of exactly the types that the module states; a dimension `?` may have any size. Integers of 2 and 4
-    bits are held in int8 and uint8, floats of 8 bits and less in float32.
+    `jax.export.export(jax.jit(f))(x).mlir_module()`), its portable bytecode (`.mlir_module_serialized`), or
+    the path of a file that holds one of these. Its main function becomes an ordinary function of adze: it
+    runs, is compiled, differentiated, batched, built. It takes arrays of exactly the types that the module
+    states; a dimension `?` may have any size. Integers of 2 and 4 bits are held in int8 and uint8, floats of
+    8 bits and less in float32.
 
     A program that draws numbers by `rng` has one argument more, by keyword: the `key` that they follow from.
 
     Nothing of the file is executed. Raises `StableHLOError` (a `ValueError`), with the op and its place, for
-    text that is not StableHLO, ops and types that adze lacks, and portable bytecode, which MLIR in the
-    compiler's wheel cannot convert.
+    text that is not StableHLO, ops and types that adze lacks, and bytecode that MLIR in the compiler's wheel
+    cannot read.
     """
     source = source_of(text_or_path)
     program = read(source, TABLE, REFUSED)

@@ -2,8 +2,8 @@
 
 Input: text, bytes, or the path of a file. Output: the text and the name that errors call it by.
 
-Idea: what MLIR's parser cannot take without harm is refused before it: portable bytecode, whose dialect the
-wheel cannot convert, and nesting so deep that the parser's stack would end.
+Idea: what MLIR's parser cannot take without harm is refused before it: nesting so deep that the parser's
+stack would end, dimension numbers that no array has. Portable bytecode is read by another process.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from .portable import MAGIC, portable_text
 from .program import StableHLOError
 from .shardy import Lines, without_shardy
 
-_BYTECODE: Final = b"ML\xefR"
 _MOST_NESTED: Final = 200
 _MOST_BYTES: Final = 2**31 - 1
 _QUOTED_OR_COMMENT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|[(\[{<]|[)\]}]|(?<!-)>')
@@ -70,11 +70,8 @@ def _is_file(path: Path) -> bool:
 
 
 def _decoded(content: bytes, name: str) -> Source:
-    if content.startswith(_BYTECODE):
-        raise StableHLOError(
-            f"{name} is portable bytecode of StableHLO, which adze's MLIR cannot convert",
-            hint=HOW_TO_EXPORT,
-        )
+    if content.startswith(MAGIC):
+        return _prepared(portable_text(content, name, HOW_TO_EXPORT), name)
     try:
         return _prepared(content.decode("utf-8"), name)
     except UnicodeDecodeError as error:

@@ -182,7 +182,7 @@ def test_files(tmp_path: Path) -> None:
     with pytest.raises(StableHLOError, match="cannot read the StableHLO file"):
         adze.from_stablehlo("missing.mlir")
     for content, message in (
-        (b"ML\xefR\rStableHLO_v1.15.0\0", r"portable bytecode(.|\n)*mlir_module\(\)"),
+        (b"ML\xefR\rStableHLO_v1.15.0\0", r"bytecode that MLIR cannot read(.|\n)*mlir_module\(\)"),
         (b"\xff\xfe", "is no text: byte 0"),
         (b"a\0b", "holds a zero byte"),
         (b"", "no function @main"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -55,6 +58,24 @@ def check(results: Any, expected: list[np.ndarray]) -> None:
 
 def test_jax_computes_the_same(text: str, expected: list[np.ndarray]) -> None:
     check(run_with_jax(text, (W, X, np.int32(2))), expected)
+
+
+@pytest.mark.thorough  # IREE's own pipelines take six seconds
+def test_iree_computes_the_same(text: str, expected: list[np.ndarray], tmp_path: Path) -> None:
+    """`iree-compile` takes the text, and IREE's own runtime runs what comes of it."""
+    source, program = tmp_path / "everything.mlir", tmp_path / "everything.vmfb"
+    source.write_text(text)
+    flags = ["--iree-hal-target-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=host"]
+    flags += ["--iree-input-type=stablehlo", "--iree-input-demote-f64-to-f32=false", "-o", str(program)]
+    tools = Path(sys.executable).parent
+    subprocess.run([tools / "iree-compile", str(source), *flags], check=True, capture_output=True)
+    command = [tools / "iree-run-module", f"--module={program}", "--device=local-sync", "--function=main"]
+    for i, array in enumerate((W, X, np.int32(2))):
+        np.save(tmp_path / f"in{i}.npy", array)
+        command.append(f"--input=@{tmp_path / f'in{i}.npy'}")
+    outputs = [tmp_path / f"out{i}.npy" for i in range(len(expected))]
+    subprocess.run([*command, *(f"--output=@{path}" for path in outputs)], check=True, capture_output=True)
+    check([np.load(path) for path in outputs], expected)
 
 
 def test_it_comes_back(text: str, expected: list[np.ndarray]) -> None:

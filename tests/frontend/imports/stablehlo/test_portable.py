@@ -1,0 +1,124 @@
+"""Portable bytecode of StableHLO: the same programs as their texts, and damaged files are errors."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adze
+from adze.frontend.imports.stablehlo.program import Program, Region
+from adze.frontend.imports.stablehlo.reading import read
+from adze.frontend.imports.stablehlo.table import REFUSED, TABLE
+from adze.frontend.imports.stablehlo.text import source_of
+from adze.imports import StableHLOError
+
+from ....selection import part
+from .test_jax_programs import FOLDER, arrays, close, function
+
+CONFORMANCE = Path(__file__).parent / "conformance" / "programs.mlir"
+# VHLO states these where a text leaves them out.
+DEFAULTS = {
+    "is_stable",
+    "precision_config",
+    "window_reversal",
+    "rhs_dilation",
+    "lhs_dilation",
+    "window_strides",
+}
+
+
+def serialized(text: str) -> bytes:
+    """The portable bytecode of a text, as JAX's bindings write it."""
+    from jax._src.interpreters import mlir
+    from jaxlib.mlir import ir
+    from jaxlib.mlir.dialects import stablehlo
+
+    with mlir.make_ir_context():
+        module = ir.Module.parse(text)
+        written = stablehlo.serialize_portable_artifact(module, stablehlo.get_current_version())
+    assert isinstance(written, bytes)
+    return written
+
+
+def described(region: Region, numbers: dict[int, int]) -> list[Any]:
+    """A region without places, its values numbered in their order."""
+
+    def number(value: int) -> int:
+        return numbers.setdefault(value, len(numbers))
+
+    found: list[Any] = [[number(a) for a in region.arguments], region.argument_types]
+    for operation in region.operations:
+        attributes = {
+            key: value.tolist() if isinstance(value, np.ndarray) else value
+            for key, value in operation.attributes.items()
+            if key not in DEFAULTS and not (key == "padding" and not value.any())
+        }
+        operands, results = ([number(v) for v in vs] for vs in (operation.operands, operation.results))
+        found.append((operation.name, operands, operation.operand_types, results, operation.result_types))
+        found.append(sorted(map(repr, attributes.items())))
+        found += [described(inner, numbers) for inner in operation.regions]
+    return [*found, [number(v) for v in region.results]]
+
+
+def described_program(program: Program) -> dict[str, str]:
+    return {name: repr(described(f.body, {})) for name, f in program.functions.items()}
+
+
+def test_programs_of_the_specification_are_those_of_their_texts(thorough: bool) -> None:
+    """All that has a portable form, which CHLO has not; every ninth in the quick selection."""
+    texts = [t for t in CONFORMANCE.read_text().split("\n// -----\n") if "chlo." not in t and "@" in t]
+    assert len(texts) > 400
+    chosen = texts if thorough else texts[::9]
+    whole = "\n".join([*chosen, "func.func @main() { func.return }"])
+    from_text = described_program(read(source_of(whole), TABLE, REFUSED))
+    from_bytes = described_program(read(source_of(serialized(whole)), TABLE, REFUSED))
+    assert from_bytes.keys() == from_text.keys()
+    assert [name for name in from_text if from_text[name] != from_bytes[name]] == []
+
+
+@pytest.mark.parametrize("name", part(["transformer", "cnn", "rnn_grad", "branches", "mapped"], ["rnn_grad"]))
+def test_programs_of_jax(name: str, tmp_path: Path) -> None:
+    path = tmp_path / f"{name}.mlirbc"
+    path.write_bytes(serialized((FOLDER / f"{name}.mlir").read_text()))
+    again = adze.from_stablehlo(path)
+    assert again.__name__ == name
+    assert re.sub(r"\w+: ", "", str(again)) == re.sub(r"\w+: ", "", str(function(name)))
+    results = again(*arrays(name, "in"))
+    for result, expected in zip(
+        results if isinstance(results, tuple) else (results,), arrays(name, "out"), strict=True
+    ):
+        close(result, expected)
+
+
+def test_calls_of_other_libraries() -> None:
+    """Custom calls, whose attributes are a dictionary and whose layouts are vectors."""
+    text = """
+      func.func @main(%x: tensor<2x2xf64>) -> tensor<2x2xf64> {
+        %0:2 = stablehlo.custom_call @lapack_dpotrf_ffi(%x) {
+          mhlo.backend_config = {uplo = 76 : ui8}, operand_layouts = [dense<[0, 1]> : tensor<2xindex>],
+          result_layouts = [dense<[0, 1]> : tensor<2xindex>, dense<> : tensor<0xindex>], api_version = 4 : i32
+        } : (tensor<2x2xf64>) -> (tensor<2x2xf64>, tensor<i32>)
+        return %0#0 : tensor<2x2xf64>
+      }"""
+    x = np.array([[4.0, 2], [2, 5]])
+    result = np.asarray(adze.from_stablehlo(serialized(text))(x))
+    np.testing.assert_allclose(np.tril(result), [[2, 0], [1, 2]])
+
+
+def test_damaged_bytecode_is_an_error() -> None:
+    content = serialized((FOLDER / "mlp.mlir").read_text())
+    draws = np.random.default_rng(0)
+    for cut in (5, len(content) // 2):
+        with pytest.raises(StableHLOError, match=r"bytecode that MLIR cannot read"):
+            adze.from_stablehlo(content[:cut])
+    for _ in range(2):
+        damaged = bytearray(content)
+        damaged[draws.integers(4, len(content))] = draws.integers(256)
+        try:
+            adze.from_stablehlo(bytes(damaged))
+        except adze.AdzeError:
+            continue
