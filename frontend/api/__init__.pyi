@@ -59,6 +59,7 @@ from .frontend.sharding.mesh import set_mesh as set_mesh
 from .frontend.sharding.shard_map import shard_map as shard_map
 from .frontend.staging.artifacts import LoadedProgram as LoadedProgram
 from .frontend.staging.artifacts import load as load
+from .frontend.staging.forward_and_backward import fwd_and_bwd as fwd_and_bwd
 from .frontend.staging.inspection import block_until_ready as block_until_ready
 from .frontend.staging.inspection import clear_caches as clear_caches
 from .frontend.staging.inspection import default_backend as default_backend
