@@ -68,7 +68,7 @@ def values_of_jax(module: str) -> dict[str, Any]:
         cwd=Path(__file__).parents[3],
         env=environment,
         capture_output=True,
-        timeout=300,
+        timeout=1200,
         check=False,
     )
     assert done.returncode == 0, done.stderr.decode()
