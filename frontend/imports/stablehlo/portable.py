@@ -20,7 +20,7 @@ _HEAD: Final = re.compile(r'"vhlo\.(\w+?)_v\d+"\(')
 _TYPE: Final = re.compile(r"!vhlo\.(\w+?)_v\d+")
 _WRAPPED: Final = re.compile(r"#vhlo\.(\w+?)_v\d+<")
 _ENUM: Final = re.compile(r"#vhlo<(\w+?)_v\d+ (\w+)>")
-_SKIPPED: Final = re.compile(r'"(?:[^"\\]|\\.)*"|->|[<({\[]|[>)}\]]|,')
+_SKIPPED: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|->|[<({\[]|[>)}\]]|,')
 _VECTOR: Final = re.compile(r"dense<(.*)> : tensor<(\d+)x(i64|i1)>", re.DOTALL)
 _FUNCTIONS: Final = {"func": "func.func", "call": "func.call"}
 _API: Final = {"ORIGINAL": 1, "STATUS_RETURNING": 2, "STATUS_RETURNING_UNIFIED": 3, "TYPED_FFI": 4}
@@ -85,7 +85,10 @@ def portable_text(content: bytes, name: str, hint: str) -> str:
         generic = text_of_bytecode(content)
     except BytecodeError as error:
         raise StableHLOError(f"{name} is bytecode that MLIR cannot read: {error}", hint=hint) from None
-    return _Translation(name, hint).text(generic)
+    try:
+        return _Translation(name, hint).text(generic)
+    except RecursionError:
+        raise StableHLOError(f"{name} has types or attributes that are nested too deep", hint=hint) from None
 
 
 class _Translation:
@@ -140,7 +143,7 @@ class _Translation:
             body = ", ".join(f"{k} = {v}" for k, v in numbers.items() if v != "[]" or "raw" in start)
             fields[attribute] = f"{start}{body}>"
         if "accumulation_type" in fields:
-            algorithm = {key: fields.pop(key).removesuffix(" : i64") for key in _ALGORITHM}
+            algorithm = {k: fields.pop(k).removesuffix(" : i64") for k in _ALGORITHM if k in fields}
             body = ", ".join(f"{key} = {value}" for key, value in algorithm.items())
             fields["algorithm"] = f"#stablehlo.dot_algorithm<{body}>"
         if (channel := fields.pop("channel_id", None)) is not None and not channel.startswith("0 "):

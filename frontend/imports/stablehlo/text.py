@@ -20,7 +20,7 @@ from .shardy import Lines, without_shardy
 
 _MOST_NESTED: Final = 200
 _MOST_BYTES: Final = 2**31 - 1
-_QUOTED_OR_COMMENT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|[(\[{<]|[)\]}]|(?<!-)>')
+_QUOTED_OR_COMMENT: Final = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"|//[^\n]*|[(\[{<]|[)\]}]|(?<!-)>')
 _MOST_AXES: Final = 64
 _LAYOUTS: Final = re.compile(r"\[[\w\s,?-]*\]\s*x\s*\[[\w\s,?-]*\]\s*->\s*\[[\w\s,?-]*\]")
 _LOOKS_LIKE_MLIR: Final = ("\n", "{", "func.func", "module")

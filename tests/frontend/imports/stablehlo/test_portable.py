@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import adze
+from adze.frontend.imports.stablehlo import portable
 from adze.frontend.imports.stablehlo.program import Program, Region
 from adze.frontend.imports.stablehlo.reading import read
 from adze.frontend.imports.stablehlo.table import REFUSED, TABLE
@@ -122,3 +124,23 @@ def test_damaged_bytecode_is_an_error() -> None:
             adze.from_stablehlo(bytes(damaged))
         except adze.AdzeError:
             continue
+
+
+def test_text_of_bytecode_that_no_stack_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    nested = f"{'!vhlo.tuple_v1<' * 1500}!vhlo.i32_v1{'>' * 1500}"
+    monkeypatch.setattr(portable, "text_of_bytecode", lambda content: nested)
+    with pytest.raises(StableHLOError, match="nested too deep"):
+        portable.portable_text(b"", "f.mlirbc", "")
+
+
+def test_large_constants_are_scanned_at_once() -> None:
+    """Ten million bytes of digits, in far less than a second a pass."""
+    digits = "AB" * 5_000_000
+    value = f'#vhlo.tensor_v1<dense<"0x{digits}"> : tensor<1250000xf32>>'
+    line = f'%1 = "vhlo.constant_v1"() <{{value = {value}}}>'
+    started = time.process_time()
+    text = portable._Translation("f", "").text(line)
+    assert time.process_time() - started < 10
+    assert text == line.replace("vhlo.constant_v1", "stablehlo.constant").replace(
+        "#vhlo.tensor_v1<", ""
+    ).replace(">>}>", ">}>")
