@@ -65,32 +65,37 @@ def elementwise_tiles(target: Target, sizes: Sequence[int], body: KernelBody) ->
         last = max(budget // step, 1) * step
     else:
         last = divisor(sizes[-1], max(budget, step), step) or step
-    distribution = [last]
-    left = budget // last
-    for size in reversed(sizes[:-1]):
-        rows = divisor(size, max(left, 1), 1) or 1
-        distribution.insert(0, rows)
-        left //= rows
     return tiles_text(
-        distribution=distribution,
+        distribution=_distribution(sizes, last, budget),
         vector_common_parallel=[1] * (len(sizes) - 1) + [step],
         is_peeled=is_peeled,
     )
 
 
 def gathered_element_tiles(sizes: Sequence[int], body: KernelBody) -> str | None:
-    """Tiles of one loop whose elements are read one by one, a few at once.
+    """Tiles of loops whose elements are read one by one, a few of the last loop at once.
 
     The places of the next ones are computed while memory is waited for.
     """
-    (count,) = sizes
-    if count < SMALL:
+    count = prod(sizes)
+    if count < SMALL or sizes[-1] < GATHERED:
         return None
+    budget = _workgroup(count, body) // GATHERED * GATHERED
     return tiles_text(
-        distribution=[_workgroup(count, body) // GATHERED * GATHERED],
-        vector_common_parallel=[GATHERED],
+        distribution=_distribution(sizes, min(budget, sizes[-1]), budget),
+        vector_common_parallel=[1] * (len(sizes) - 1) + [GATHERED],
         is_peeled=True,
     )
+
+
+def _distribution(sizes: Sequence[int], last: int, budget: int) -> list[int]:
+    """What a workgroup does: `last` of the last loop, and as much of the others as its budget allows."""
+    distribution, left = [last], budget // last
+    for size in reversed(sizes[:-1]):
+        rows = divisor(size, max(left, 1), 1) or 1
+        distribution.insert(0, rows)
+        left //= rows
+    return distribution
 
 
 def row_reduction_tiles(

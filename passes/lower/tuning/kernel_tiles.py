@@ -105,10 +105,11 @@ def _steps_of_gathered_rows(target: Target, root: Operation) -> str | None:
 
 def _candidates(target: Target, root: Operation) -> Iterator[str]:
     sizes = _loop_sizes(root)
-    if len(sizes or ()) == 1 and sizes and _gathers(root):
-        tiles = gathered_element_tiles(sizes, _body(root))
-    else:
-        tiles = elementwise_tiles(target, sizes, _body(root)) if sizes else None
+    if not sizes:
+        return
+    body = _body(root)
+    gathered = gathered_element_tiles(sizes, body) if _gathers(root) else None
+    tiles = gathered or elementwise_tiles(target, sizes, body)
     if tiles:
         yield tiles
 

@@ -247,6 +247,10 @@ def test_elements_that_are_read_one_by_one_are_few_at_once() -> None:
     text = adze.trace(lambda x, places: x[places], x, places).at_stage("kernels", AVX512)
     assert "distribution = [1248], vector_common_parallel = [8]" in text
     assert "enable_loop_peeling" in text
+    columns = adze.ShapeDtype((301,), np.int32)
+    text = adze.trace(lambda x, places: x[:, places], adze.ShapeDtype((600, 100)), columns)
+    tiles = "distribution = [15, 301], vector_common_parallel = [1, 8]"
+    assert tiles in text.at_stage("kernels", AVX512)
     small = adze.trace(lambda x, places: x[places], x, adze.ShapeDtype((4000,), np.int32))
     assert "lowering_config" not in small.at_stage("kernels", AVX512)
 
@@ -257,6 +261,13 @@ def test_values_of_elements_that_are_read_one_by_one(dtype: Any) -> None:
     x = (9 * generator.standard_normal(5003)).astype(dtype)
     places = generator.integers(-5003, 5003, 4099)
     np.testing.assert_array_equal(adze.jit(lambda x, places: x[places])(x, places), x[places])
+    rows, columns = x[:5000].reshape(100, 50), places[:80] % 50
+    got = adze.jit(lambda x, places: (x[:, places], xp.flip(x, 0), x[places[:60, None], places]))(
+        rows, columns
+    )
+    want = rows[:, columns], rows[::-1], rows[columns[:60, None], columns]
+    for mine, expected in zip(got, want, strict=True):
+        np.testing.assert_array_equal(mine, expected)
 
 
 def test_sums_along_a_middle_axis_have_strips_of_columns() -> None:
