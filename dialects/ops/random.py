@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -79,7 +79,12 @@ class RandomBits(Op):
 
 def threefry(key: np.ndarray, x0: np.ndarray, x1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """One Threefry-2x32 block of 20 rounds for each pair of counter words, by the key along the last axis."""
-    keys = (key[..., 0], key[..., 1], key[..., 0] ^ key[..., 1] ^ UINT32.type(PARITY))
+    return threefry_words((key[..., 0], key[..., 1]), x0, x1)
+
+
+def threefry_words(words: tuple[Any, Any], x0: Any, x1: Any) -> tuple[Any, Any]:
+    """The same, by keys whose words are two arrays: NumPy's, or others with its operators."""
+    keys = (*words, words[0] ^ words[1] ^ UINT32.type(PARITY))
     with np.errstate(over="ignore"):
         x0, x1 = x0 + keys[0], x1 + keys[1]
         for group in range(5):

@@ -2,7 +2,8 @@
 
 Gamma samples are drawn by the method of Marsaglia and Tsang (2000, A simple method for generating gamma
 variables): a normal and a uniform number propose a sample, which is taken with a probability of at least
-0.95. Each sample has a key of its own, as in JAX, and one loop asks again for those that are not taken yet.
+0.95. Each sample has a key of its own, as in JAX, and one loop asks again for those that are not taken yet;
+it is elementwise, so that a step is one kernel.
 Samples are differentiable in the parameter, see `special/gamma_slope.py`.
 """
 
@@ -22,9 +23,10 @@ from .. import numpy as xp
 from ..softmax import softmax
 from ..special.gamma_sample_slope import following
 from .arguments import as_key, as_shape, float_dtype, joint_shape, parameter
+from .element_keys import choose_words, normal_of_words, uniform_of_words, word_parts, words_of
 from .inverse_transforms import exponential_floats, normal_floats
-from .keys import key_parts, parts, split_keys
-from .uniform import signs, uniform_floats
+from .keys import parts, split_keys
+from .uniform import signs
 
 
 def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Any:
@@ -61,21 +63,20 @@ def _drawn(keys: Any, a: Any, dtype: np.dtype) -> Any:
     JAX draws normal numbers in a loop of its own until `1 + c x` is positive, and then tests the sample. Both
     are iterations of one loop here: a number that is not positive only advances the key.
     """
-    keys, boost_keys = key_parts(keys, 2)
+    first, boost_keys = word_parts(words_of(keys), 2)
     is_small = a < 1  # then Gamma(a) is Gamma(a + 1) * U ** (1 / a)
     d = xp.where(is_small, a + 1, a) - 1 / 3
     c = (1 / 3) / xp.sqrt(d)
-    shape = tuple(a.shape)
 
     def is_left(state: Any) -> Any:
         return xp.any(~state[0])
 
     def step(state: Any) -> Any:
         is_done, log_v, keys, normal_keys, uniform_keys = state
-        normal_keys, once = key_parts(normal_keys, 2)
-        x = normal_floats(once, shape, dtype)
+        normal_keys, once = word_parts(normal_keys, 2)
+        x = normal_of_words(once, dtype)
         root = 1 + c * x
-        u = uniform_floats(uniform_keys, shape, dtype)
+        u = uniform_of_words(uniform_keys, dtype)
         is_outside = root <= 0
         v = xp.where(is_outside, 1.0, root * root * root)
         logarithm = xp.log(v)
@@ -84,17 +85,17 @@ def _drawn(keys: Any, a: Any, dtype: np.dtype) -> Any:
             xp.log(u) >= 0.5 * square + d * ((1 - v) + logarithm)
         )
         is_asked = ~is_outside & ~is_done
-        following_keys = key_parts(keys, 3)
-        is_new = xp.expand_dims(is_asked & is_refused, -1)
+        following_keys = word_parts(keys, 3)
+        is_new = is_asked & is_refused
         moved = (
-            xp.where(is_new, new, old)
+            choose_words(is_new, new, old)
             for new, old in zip(following_keys, (keys, normal_keys, uniform_keys), strict=True)
         )
         return (is_done | (is_asked & ~is_refused), xp.where(is_asked, logarithm, log_v), *moved)
 
-    start = (xp.zeros(shape, dtype=bool), xp.zeros_like(d), *key_parts(keys, 3))
+    start = (xp.zeros_like(d, dtype=bool), xp.zeros_like(d), *word_parts(first, 3))
     _, log_v, *_ = while_loop(is_left, step, start)
-    log_boost = -exponential_floats(boost_keys, shape, dtype)
+    log_boost = xp.log1p(-uniform_of_words(boost_keys, dtype))
     boost = xp.where(is_small & (log_boost < 0), log_boost / a, 0.0)
     return xp.where(a >= 0, xp.log(d) + log_v + boost, xp.nan)
 

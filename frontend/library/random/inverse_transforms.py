@@ -50,12 +50,17 @@ def is_complex_dtype(dtype: Any) -> bool:
 
 def normal_floats(key: Any, shape: tuple[Any, ...], dtype: np.dtype) -> Any:
     """Standard normal numbers, for arguments that have been checked."""
+    return normal_of_units(uniform_floats(key, shape, dtype), dtype)
+
+
+def normal_of_units(units: Any, dtype: np.dtype) -> Any:
+    """Standard normal numbers of numbers uniform in `[0, 1)`."""
     lowest = np.nextafter(-np.ones((), dtype), np.zeros((), dtype))  # -1 itself has no finite value
-    u = uniform_between(key, shape, dtype, float(lowest), 1.0)
+    u = spread(units, _constant(lowest, dtype), _constant(1.0, dtype))
     return ops.erf_inv(u) * _constant(math.sqrt(2), dtype)
 
 
-def _constant(x: float, dtype: np.dtype) -> Any:
+def _constant(x: Any, dtype: np.dtype) -> Any:
     return Array(np.asarray(x).astype(dtype))
 
 

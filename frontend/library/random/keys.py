@@ -122,13 +122,6 @@ def parts(key: Any, count: int) -> list[Any]:
     return [keys[i] for i in range(count)]
 
 
-def key_parts(keys: Any, count: int) -> list[Any]:
-    """What `parts` returns of each of an array of keys: arrays of the same shape."""
-    batch = tuple(keys.shape[:-1])
-    parts_ = words(ops.random_bits(keys, shape=(*batch, count), width=64))
-    return [parts_[..., i, :] for i in range(count)]
-
-
 def words(bits: Any) -> Any:
     """The high and the low word of 64 bits, along a new last axis."""
     high = ops.convert(bits >> 32, dtype=UINT32)

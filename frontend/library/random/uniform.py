@@ -50,8 +50,18 @@ def uniform_floats(key: Any, shape: tuple[Any, ...], dtype: np.dtype) -> Any:
     bits = ops.random_bits(key, shape=shape, width=drawn)
     if drawn != width:
         bits = ops.convert(bits, dtype=unsigned)
-    one = int(np.ones((), dtype).view(unsigned))
-    return ops.bitcast_convert((bits >> (drawn - fraction_bits)) | one, dtype=dtype) - 1
+        return _with_fraction(bits >> (drawn - fraction_bits), dtype)
+    return floats_of_bits(bits, dtype)
+
+
+def floats_of_bits(bits: Any, dtype: np.dtype) -> Any:
+    """Floats uniform in `[0, 1)` of as many random bits as they have."""
+    return _with_fraction(bits >> (8 * dtype.itemsize - float_information(dtype).nmant), dtype)
+
+
+def _with_fraction(bits: Any, dtype: np.dtype) -> Any:
+    one = int(np.ones((), dtype).view(f"uint{8 * dtype.itemsize}"))
+    return ops.bitcast_convert(bits | one, dtype=dtype) - 1
 
 
 def spread(unit: Any, low: Any, high: Any) -> Any:
