@@ -2,6 +2,7 @@
 #   make demo    trains, builds and runs the digits example
 #   make test    lint, strict types and a selection of the tests, in ten minutes on two cores
 # `make test-all` runs every test, which takes an hour: docs/testing.md says what is left out otherwise.
+# `make test-gpu` runs what is about GPUs, on a Vulkan device (Mesa's lavapipe will do) and through NVIDIA's assembler.
 # All first create .venv, install the project into it and compile its modules to bytecode (again when pyproject.toml, the CMake files or the
 # list of modules change). Nothing is written outside the checkout: caches and temporary files go to .cache.
 
@@ -15,6 +16,7 @@ JOBS ?= 2
 
 ENVIRONMENT := .venv
 INSTALLED := $(ENVIRONMENT)/.installed
+GPU_TOOLS := $(ENVIRONMENT)/.gpu-check
 TYPED := .cache/typed
 PACKAGE := frontend dialects passes runtime cli
 MODULES := .cache/modules
@@ -29,10 +31,10 @@ export PYTHONDONTWRITEBYTECODE :=
 # The environment's own commands (adze, iree-run-module, ruff, ...) come first.
 export PATH := $(CURDIR)/$(ENVIRONMENT)/bin:$(PATH)
 
-.PHONY: help install demo test test-all lint format typecheck unit bench bench-quick clean FORCE
+.PHONY: help install demo test test-all test-gpu lint format typecheck unit bench bench-quick clean FORCE
 
 help:
-	@echo "make demo | test | test-all | lint | format | typecheck | unit | bench | bench-quick | clean"
+	@echo "make demo | test | test-all | test-gpu | lint | format | typecheck | unit | bench | bench-quick | clean"
 
 # Debian splits venv: without python3-venv, an environment without pip is filled by the system's pip.
 $(PY):
@@ -87,6 +89,16 @@ typecheck: $(INSTALLED)
 unit: $(INSTALLED)
 	@mkdir -p "$(TMPDIR)"
 	$(PY) -m pytest -n $(JOBS) --dist worksteal $(SELECTION) $(PYTEST_ARGS)
+
+# ptxas and spirv-val go into the environment; a driver for Vulkan is the system's, and is only asked for.
+$(GPU_TOOLS): $(INSTALLED)
+	$(PY) -m pip install --quiet --no-compile --editable '.[test,gpu-check]'
+	@touch $@
+
+test-gpu: $(GPU_TOOLS)
+	@mkdir -p "$(TMPDIR)"
+	@$(PY) -m tests.gpu.drivers
+	$(PY) -m pytest -n $(JOBS) --dist worksteal --all -m "vulkan or gpu" $(PYTEST_ARGS)
 
 # NPBENCH=folder adds NPBench's kernels; BENCH_ARGS are those of benchmarks/run.py.
 bench: $(INSTALLED)

@@ -23,6 +23,7 @@ from ..targets import Target, TargetKind
 from .diagnostics import Diagnostic
 from .faults.empty_bindings import with_room
 from .faults.repeated_references import deduplicated, may_branch
+from .faults.replayed_copies import with_new_copies
 from .invocation import FLAGS_REFUSED, Invocation, is_parsed
 from .kernels import fault_of_kernels
 from .libraries import (
@@ -166,8 +167,8 @@ def compile_bytecode(
     chosen = without_libraries(flags) or flags
     with Invocation(chosen, diagnostics, verifies_passes=options.verifies_passes) as invocation:
         finish = _finished if chosen is flags else _finished_without_libraries
-        if binds_empty_arrays(target):
-            finish = _finished_with_room
+        if has_faults_of_vulkan(target):
+            finish = _finished_for_vulkan
         vmfb = _compile_in_process(module, invocation, diagnostics, is_checked, tune, finish, needs_tune)
     if vmfb is None:
         raise compile_error(module, target, options, diagnostics, reproducer_dir)
@@ -270,19 +271,19 @@ def _finished_without_libraries(
     return _finished(invocation, diagnostics, branches)
 
 
-def binds_empty_arrays(target: Target) -> bool:
-    """Whether kernels may be given empty arrays that the target's driver refuses (`faults/`)."""
+def has_faults_of_vulkan(target: Target) -> bool:
+    """Whether the target's driver has the faults that are mended in the program (`faults/`)."""
     return target.kind is TargetKind.VULKAN
 
 
-def _finished_with_room(
+def _finished_for_vulkan(
     invocation: Invocation, diagnostics: list[Diagnostic], branches: bool
 ) -> bytes | None:
-    """The program, whose kernels may be given empty arrays."""
+    """The program, whose kernels may be given empty arrays and whose copies are recorded for each call."""
     if not invocation.advance(DEVICE_PHASE):
         return None
     program = invocation.bytecode()
-    changed = with_room(program)
+    changed = with_new_copies(with_room(program))
     if changed is not program and not invocation.replace(changed):
         return None
     return _finished(invocation, diagnostics, branches)

@@ -18,12 +18,13 @@ from .compiler import (
     MACHINE_PHASE,
     CompiledModule,
     CompileOptions,
-    binds_empty_arrays,
     compile_error,
+    has_faults_of_vulkan,
 )
 from .diagnostics import SOURCE_NAME, Diagnostic, parse_diagnostics
 from .faults.empty_bindings import with_room
 from .faults.repeated_references import deduplicated, may_branch
+from .faults.replayed_copies import with_new_copies
 from .libraries import (
     DEVICES_ARE_KNOWN,
     EMPTY,
@@ -59,7 +60,7 @@ def compile_in_subprocess(
                 raise compile_error(module, target, options, diagnostics, reproducer_dir)
             return produced
 
-        branches, needs_room = may_branch(module), binds_empty_arrays(target)
+        branches, is_mended = may_branch(module), has_faults_of_vulkan(target)
         from_phase: tuple[str, ...] = ()
         lean = changed_flags(flags, run(EMPTY, f"--compile-to={DEVICES_ARE_KNOWN}").decode())
         if lean is not None:
@@ -67,10 +68,9 @@ def compile_in_subprocess(
             module = run(module, f"--compile-to={KERNELS_ARE_LLVM}", "--emit-mlir-bytecode")
             module = with_libraries(module) if calls_a_library(module) else module
             from_phase = (f"--compile-from={KERNELS_ARE_LLVM}",)
-        if needs_room:
-            module = with_room(
-                run(module, *from_phase, f"--compile-to={DEVICE_PHASE}", "--emit-mlir-bytecode")
-            )
+        if is_mended:
+            program = run(module, *from_phase, f"--compile-to={DEVICE_PHASE}", "--emit-mlir-bytecode")
+            module = with_new_copies(with_room(program))
             from_phase = (f"--compile-from={DEVICE_PHASE}",)
         if branches:
             program = run(module, *from_phase, f"--compile-to={MACHINE_PHASE}", "--emit-mlir-bytecode")

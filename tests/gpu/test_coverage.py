@@ -9,6 +9,8 @@ from adze.runtime.targets import parse_target
 from ..dialects.ops.test_ops import NAMES, quick_instances
 from .coverage import TOGETHER, refused
 
+pytestmark = pytest.mark.gpu
+
 CUDA = parse_target("cuda:sm_80")
 
 

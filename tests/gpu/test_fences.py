@@ -13,8 +13,13 @@ import adze.numpy as xp
 from adze import ShapeDtype
 from adze.passes.lower.iree.signed_extrema import UnsignedExtrema
 from adze.runtime.artifact.device_code.kernels import ptx_of
-from adze.runtime.compile import strategy
+from adze.runtime.compile import compiler, strategy
 from adze.runtime.errors import CompileError
+
+from ..dialects.ops.test_ops import check_results, compiled_op
+from .drivers import needs_vulkan
+
+pytestmark = pytest.mark.gpu
 
 WIDENED = (lambda x: xp.sum(x.astype("int64"), axis=1), ShapeDtype((64, 64), np.int32))
 NEGATED = (lambda x: xp.sum(-x, axis=1), ShapeDtype((8, 64)))
@@ -71,3 +76,12 @@ def test_iree_still_compares_with_a_wrong_value(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(UnsignedExtrema, "run", lambda self, module: None)
     monkeypatch.setenv("ADZE_CACHE", "0")
     assert WRONG_START.search(least_of_rows())
+
+
+@pytest.mark.thorough
+@pytest.mark.vulkan
+@needs_vulkan
+def test_copies_are_still_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiler, "with_new_copies", lambda program: program)
+    with pytest.raises(AssertionError, match="elements differ"):
+        check_results("dynamic_slice", *compiled_op("dynamic_slice", "vulkan", True))

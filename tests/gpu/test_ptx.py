@@ -9,6 +9,8 @@ from adze.runtime.measure.ptxas import ABSENT, ptxas
 from .programs import PROGRAMS, QUICK
 from .table import assembled_row, counts_of, module_of, read_table, worse_code, worse_counts
 
+pytestmark = pytest.mark.gpu
+
 HINT = "python -m tests.gpu.refresh writes the table again"
 
 

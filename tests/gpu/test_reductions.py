@@ -9,6 +9,7 @@ import pytest
 
 import adze
 import adze.numpy as xp
+from adze.passes.lower.forms import reductions
 
 from .drivers import needs_vulkan
 
@@ -51,3 +52,40 @@ def test_narrow_unsigned_quotients_are_exact() -> None:
         tops, bottoms = (x * scale).astype(dtype), (np.maximum(y, 1) * scale).astype(dtype)
         for want, got in zip(np.divmod(tops, bottoms), quotients(tops, bottoms), strict=True):
             np.testing.assert_array_equal(want, np.asarray(got))
+
+
+FLOATS = (np.float16, np.float32, np.float64)
+EXTREMA: dict[str, Any] = {"max": np.max, "min": np.min}
+
+
+def extrema(xs: Any) -> Any:
+    return [getattr(xp, name)(x, axis=1) for name in EXTREMA for x in xs]
+
+
+@pytest.mark.vulkan
+@needs_vulkan
+def test_extrema_of_floats_see_special_values() -> None:
+    """NaN wins wherever it lies; of zeros the positive one is greater; infinities are numbers."""
+    rows = np.ones((6, 40))
+    rows[0, 39] = rows[1, 0] = np.nan
+    rows[2] = -np.inf
+    rows[3], rows[3, 17] = -0.0, 0.0
+    rows[4] = np.linspace(-3, -1, 40)
+    rows[5, 7], rows[5, 30] = np.inf, -np.nan
+    xs = [rows.astype(dtype) for dtype in FLOATS]
+    want = [reduce(x, axis=1) for reduce in EXTREMA.values() for x in xs]
+    for one, other in zip(want, adze.jit(extrema, device="vulkan")(xs), strict=True):
+        np.testing.assert_array_equal(one, np.asarray(other))
+    signs = [bool(np.signbit(np.asarray(each)[3])) for each in adze.jit(extrema, device="vulkan")(xs)]
+    assert signs == [False] * len(FLOATS) + [True] * len(FLOATS)
+
+
+@pytest.mark.thorough
+@pytest.mark.vulkan
+@needs_vulkan
+def test_iree_still_loses_nan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reductions, "loses_nan", lambda target, name, dtype: False)
+    x = np.ones(8, np.float32)
+    x[7] = np.nan
+    compiled = adze.trace(xp.max, x).lower("vulkan").compile(cache=False)
+    assert np.asarray(compiled(x)) == 1

@@ -9,6 +9,8 @@ import adze
 from .programs import PROGRAMS
 from .spirv_val import ABSENT, complaints, message_of, validator
 
+pytestmark = pytest.mark.gpu
+
 needs_validator = pytest.mark.skipif(validator() is None, reason=ABSENT)
 
 

@@ -14,6 +14,8 @@ from adze.dialects.errors import AdzeError
 from adze.runtime.errors import CompileError
 from adze.runtime.targets import parse_target, target_names
 
+pytestmark = pytest.mark.gpu
+
 TARGETS = [name for name in target_names() if not name.startswith("cpu") and name != "vulkan"]
 
 

@@ -27,6 +27,7 @@ from ..lowering import LoweringContext
 from ..scalars import Scalars
 from ..tuning import configuration
 from ..tuning.joined_rows import rows_joined
+from .ordered_extrema import first_key, floats_of, key_dtype, keys_of, loses_nan
 from .tensor_ops import collapse_axes, convert_elements, expand_axes, extract_slice, parse_attribute, splat
 
 Init: TypeAlias = "Callable[[Sequence[Size]], Value]"  # the initial value of a reduction, by its shape
@@ -34,14 +35,14 @@ Init: TypeAlias = "Callable[[Sequence[Size]], Value]"  # the initial value of a 
 _COMBINE: Final = {
     "reduce_sum": "add",
     "reduce_prod": "mul",
-    "reduce_max": "max",
-    "reduce_min": "min",
+    "reduce_max": "larger",
+    "reduce_min": "smaller",
     "reduce_and": "and_",
     "reduce_or": "or_",
     "cumsum": "add",
     "cumprod": "mul",
-    "cummax": "max",
-    "cummin": "min",
+    "cummax": "larger",
+    "cummin": "smaller",
 }
 
 
@@ -85,6 +86,10 @@ def reduce_axes(
     if any(b.shape(x)[a] == 0 for a in axes):
         kept = [n for a, n in enumerate(b.shape(x)) if a not in axes]
         return splat(b, np.asarray(identity).astype(carried), kept)
+    if loses_nan(ctx.target, name, carried):
+        keys, start = keys_of(b, name, dtype, x), first_key(name, dtype)
+        integers = key_dtype(dtype)
+        return floats_of(b, dtype, reduce_axes(ctx, name, keys, axes, start, integers, integers))
     if ctx.uses.get(x, 0) > 1 and not all(isinstance(n, int) for n in b.shape(x)):
         # Observed: IREE fuses what computes `x` for another user too, whole and on the stack.
         x = b.materialise(x)

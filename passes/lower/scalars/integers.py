@@ -16,20 +16,42 @@ def _arith(name: str, *operands: Term) -> Term:
 
 
 def _unsigned(name: str, x: Term, y: Term, on_vulkan: bool) -> Term:
-    """`divui` or `remui`; on Vulkan those of fewer than 32 bits are computed in float32.
+    """`divui` or `remui` of a divisor that is not zero; on Vulkan by other ops.
 
-    IREE narrows integer ops of widened operands again, and has no code for them. Integers of 16 bits are
-    exact in float32; a quotient that the device rounds to the next one is corrected.
+    IREE has no code for them there where it makes vectors of one element of them.
     """
-    if x.width >= 32 or not on_vulkan:
+    if not on_vulkan:
         return _arith(name, x, y)
+    quotient, rest = _divided(x, y) if x.width >= 32 else _divided_as_float(x, y)
+    return quotient if name == "divui" else rest
+
+
+def _divided(x: Term, y: Term) -> tuple[Term, Term]:
+    """Quotient and remainder by a signed division.
+
+    Half of `x` is not negative. A divisor of the top bit goes into `x` once or not at all.
+    """
+    is_large = y < 0
+    divisor = choose(is_large, 1, y)
+    quotient = choose(is_large, 0, _arith("divsi", x >> 1, divisor) << 1)
+    rest = x - quotient * y
+    fits = ~rest.below(y)
+    return choose(fits, quotient + 1, quotient), choose(fits, rest - y, rest)
+
+
+def _divided_as_float(x: Term, y: Term) -> tuple[Term, Term]:
+    """Quotient and remainder of integers of at most 16 bits, which are exact in float32.
+
+    IREE narrows integer ops of widened operands again. A quotient that the device rounds to the next one is
+    corrected.
+    """
     whole, divisor = _widened(x), _widened(y)
     quotient = _truncated(_as_float(whole), _as_float(divisor))
     rest = whole - quotient * divisor
     is_less, is_more = rest < 0, (divisor - rest) < 1
-    if name == "remui":
-        return _narrowed(choose(is_less, rest + divisor, choose(is_more, rest - divisor, rest)), x)
-    return _narrowed(choose(is_less, quotient - 1, choose(is_more, quotient + 1, quotient)), x)
+    exact = choose(is_less, quotient - 1, choose(is_more, quotient + 1, quotient))
+    left = choose(is_less, rest + divisor, choose(is_more, rest - divisor, rest))
+    return _narrowed(exact, x), _narrowed(left, x)
 
 
 def _as_float(x: Term) -> Term:
@@ -66,9 +88,10 @@ def rem(x: Term, y: Term, signed: bool, on_vulkan: bool = False) -> Term:
     zero = y.equals(0)
     if not signed:
         return choose(zero, x, _unsigned("remui", x, choose(zero, 1, y), on_vulkan))
-    trivial = y.equals(-1)
-    remainder = _arith("remsi", x, choose(zero | trivial, 1, y))
-    return choose(zero, x, remainder)
+    divisor = choose(zero | y.equals(-1), 1, y)
+    if on_vulkan:  # where IREE's `remsi` of the least integer has the wrong sign
+        return choose(zero, x, x - _arith("divsi", x, divisor) * divisor)
+    return choose(zero, x, _arith("remsi", x, divisor))
 
 
 def maximum(x: Term, y: Term, signed: bool) -> Term:

@@ -18,7 +18,7 @@ from ....dialects.types import BFLOAT16, BOOL, FLOAT16, FLOAT32
 from . import complexes, conversions, integers, reals
 from .complexes import Complex
 from .real_functions import NATIVE, REAL, SHORT, native_call
-from .terms import Term, constant, reassociation_safe
+from .terms import Term, choose, constant, reassociation_safe
 
 if TYPE_CHECKING:
     from iree.compiler import ir
@@ -116,10 +116,18 @@ class Scalars:
 
     def max(self, dtype: np.dtype, x: ir.Value, y: ir.Value) -> ir.Value:
         """Larger operand; NaN wins, max(-0, +0) = +0; complex numbers by (real, imag)."""
-        return self._extremum("max", dtype, x, y)
+        return self._with_ordered_zeros(dtype, x, y, self.larger(dtype, x, y), lambda a, b: a & b)
 
     def min(self, dtype: np.dtype, x: ir.Value, y: ir.Value) -> ir.Value:
         """Smaller operand; NaN wins, min(-0, +0) = -0; complex numbers by (real, imag)."""
+        return self._with_ordered_zeros(dtype, x, y, self.smaller(dtype, x, y), lambda a, b: a | b)
+
+    def larger(self, dtype: np.dtype, x: ir.Value, y: ir.Value) -> ir.Value:
+        """As `max`, by the one op that reductions know; Vulkan leaves open which of two zeros is larger."""
+        return self._extremum("max", dtype, x, y)
+
+    def smaller(self, dtype: np.dtype, x: ir.Value, y: ir.Value) -> ir.Value:
+        """As `min`, by the one op that reductions know; Vulkan leaves open which of two zeros is smaller."""
         return self._extremum("min", dtype, x, y)
 
     def neg(self, dtype: np.dtype, x: ir.Value) -> ir.Value:
@@ -434,6 +442,21 @@ class Scalars:
             pick = integers.maximum if name == "max" else integers.minimum
             return pick(Term(x), Term(y), dtype.kind == "i").value
         return self._float(name, dtype, x, y)
+
+    def _with_ordered_zeros(
+        self,
+        dtype: np.dtype,
+        x: ir.Value,
+        y: ir.Value,
+        extremum: ir.Value,
+        joined: Callable[[Term, Term], Term],
+    ) -> ir.Value:
+        """An extremum on Vulkan: of equal operands their joined bits, which differ for zeros only."""
+        if not self._on_vulkan or dtype.kind in "biuc":
+            return extremum
+        bits = joined(Term(x).bits(), Term(y).bits())
+        same = Term(mlir.arith.bitcast(self.element_type(dtype), bits.value))
+        return choose(_widened(dtype, x).equals(_widened(dtype, y)), same, Term(extremum)).value
 
     def _rounding(self, name: str, dtype: np.dtype, x: ir.Value) -> ir.Value:
         return x if dtype.kind in "iub" else self._float(name, dtype, x)

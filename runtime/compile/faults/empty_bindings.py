@@ -24,6 +24,7 @@ _EXECUTE: Final = "hal.device.queue.execute.indirect"
 _BEFORE_BINDINGS: Final = 5
 """Operands of `_EXECUTE` before its buffers, offsets and lengths: device, affinity, fences, commands."""
 _ALLOCATING: Final = ("hal.device.queue.alloca", "hal.allocator.allocate")
+_PART: Final = "hal.buffer.subspan"
 
 
 def with_room(program: bytes) -> bytes:
@@ -56,7 +57,8 @@ def _operations(operation: Any) -> Iterator[Any]:
 def _give_room(ir: Any, operation: Any) -> int:
     """Let what an operation binds be of 1 byte at least, or what it allocates be larger; how many changed.
 
-    The lengths that it binds are its last operands, the size that it allocates is the last one.
+    The lengths that it binds are its last operands, the size that it allocates is the last one. A part of
+    such memory may be bound too: its length is the last one, and the room is behind it.
     """
     end = len(operation.operands)
     if operation.name in _ALLOCATING:
@@ -65,9 +67,15 @@ def _give_room(ir: Any, operation: Any) -> int:
         count = list(ir.DenseI32ArrayAttr(operation.attributes["operandSegmentSizes"]))[-1]
     elif operation.name == _EXECUTE:
         count = (end - _BEFORE_BINDINGS) // 3
+    elif operation.name == _PART and _is_allocated(ir, operation.operands[0]):
+        count = 1
     else:
         return 0
     return sum(_replace(ir, operation, number, "arith.maxui", 1) for number in range(end - count, end))
+
+
+def _is_allocated(ir: Any, buffer: Any) -> bool:
+    return not isinstance(buffer.owner, ir.Block) and buffer.owner.name in _ALLOCATING
 
 
 def _replace(ir: Any, operation: Any, number: int, name: str, constant: int) -> int:

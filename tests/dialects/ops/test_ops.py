@@ -26,7 +26,7 @@ from ...support import iree_opt
 from .cases import Array, Instance, instances
 from .execution import compile_cases
 from .programs import Function, ModuleOfCases, dynamic_sizes, evaluated, inferred
-from .tolerances import TOLERANCES, difference
+from .tolerances import TOLERANCES, Tolerance, difference
 
 # `undefined_value` has no value to compare: tests/passes has its errors.
 NAMES = [op.name for op in OPS if op.name != "undefined_value"]
@@ -205,10 +205,12 @@ def test_compiled_loop_of_the_host_is_the_evaluated_one(name: str, device: str) 
     check_results(name, program.functions, compile_cases(program.functions, device, loop_kernels=False))
 
 
-def check_results(name: str, functions: Sequence[Function], run: Run) -> None:
+def check_results(
+    name: str, functions: Sequence[Function], run: Run, tolerance: Tolerance | None = None
+) -> None:
     """What the functions of an op return is what its `evaluate` rule does."""
     assert functions
-    tolerance = TOLERANCES[BY_OP[name].tolerance]
+    tolerance = tolerance or TOLERANCES[BY_OP[name].tolerance]
     failures = []
     for function in functions:
         for want, got in zip(function.expected, run(function), strict=True):
