@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..staging.inspection import typeof
+from ..tracing.specs import ShapeDtype
 from .partial_tracing import flatten_fun as flatten_fun
 from .partial_tracing import flatten_fun_nokwargs as flatten_fun_nokwargs
 
@@ -38,6 +40,11 @@ def extend_name_stack(*_: Any) -> Iterator[None]:
 
 def debug_info(*_: Any, **__: Any) -> None:
     """None: what is traced carries its own lines."""
+
+
+def shaped_abstractify(x: Any) -> ShapeDtype:
+    """The type of an array or a number."""
+    return typeof(x)
 
 
 def wait_for_tokens() -> None:

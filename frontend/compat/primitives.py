@@ -6,6 +6,7 @@ import functools
 from typing import Any
 
 from ..library.lax import primitives as lax
+from ..staging.equations import primitive_of_functions
 from .core import Primitive
 
 __all__: list[str] = []
@@ -13,9 +14,8 @@ __all__: list[str] = []
 
 @functools.cache
 def _primitive(name: str) -> lax.Primitive:
-    return (
-        lax.PRIMITIVES.get(f"{name}_p") or lax.LINEAR_ALGEBRA_PRIMITIVES.get(f"{name}_p") or Primitive(name)
-    )
+    known = lax.PRIMITIVES.get(f"{name}_p") or lax.LINEAR_ALGEBRA_PRIMITIVES.get(f"{name}_p")
+    return known or primitive_of_functions(name) or Primitive(name)
 
 
 def __getattr__(name: str) -> Any:

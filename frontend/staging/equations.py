@@ -9,6 +9,7 @@ jaxpr.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -189,7 +190,7 @@ class _Reading:
         known = described(application)
         if known is not None:
             return JaxprEqn(list(known.operands), results, known.primitive, known.attributes)
-        primitive = _OwnPrimitive(
+        primitive = _own_primitive(
             application.op.name, application.op.refers_to_functions or len(results) != 1
         )
         params = self.params(application) | {"op": OfProgram(self.closed.program, application)}
@@ -263,6 +264,18 @@ class _OwnPrimitive(Primitive):
     def bind(self, *operands: Any, **attributes: Any) -> Any:
         results = _applied_again(attributes["op"], operands)
         return results if self.multiple_results else results[0]
+
+
+@functools.cache
+def _own_primitive(op: str, has_several: bool) -> Primitive:
+    """The one primitive of an op, which rules can be kept for."""
+    return _OwnPrimitive(op, has_several)
+
+
+def primitive_of_functions(name: str) -> Primitive | None:
+    """The primitive of an op that calls functions by its name in JAX, `jit` or `scan`; None for another."""
+    ops = {_NAMES.get(op, op): op for op in (*(op for op, _ in _FUNCTIONS if op != "routine"), "cond")}
+    return _own_primitive(ops[name], True) if name in ops else None
 
 
 def _applied_again(op: OfProgram, operands: Sequence[Any]) -> list[Any]:

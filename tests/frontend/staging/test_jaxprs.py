@@ -119,6 +119,21 @@ def test_jaxprs_within_jaxprs_are_found() -> None:
     assert {"cond", "scan", "sin", "sub"} <= names(adze.make_jaxpr(function)(X).jaxpr)
 
 
+def test_primitives_that_call_functions_are_those_that_rules_are_kept_for() -> None:
+    from adze.compat.jax.api_util import shaped_abstractify
+    from adze.compat.jax.extend.core.primitives import cond_p, jit_p, scan_p
+
+    def function(x: Any) -> Any:
+        inner = adze.jit(lambda y: lax.map(anp.sin, y))
+        return lax.cond(x[0] > 0, inner, lambda y: y - 1, x)
+
+    (eqn,) = (e for e in adze.make_jaxpr(function)(X).eqns if e.primitive is cond_p)
+    inner = [e for branch in eqn.params["branches"] for e in branch.eqns]
+    (called,) = (e for e in inner if e.primitive is jit_p)
+    assert [e.primitive for e in called.params["jaxpr"].eqns] == [scan_p]
+    assert shaped_abstractify(1.0) == adze.typeof(1.0)
+
+
 def test_numbers_are_float32_where_that_makes_no_difference() -> None:
     closed = adze.make_jaxpr(lambda x: anp.exp(anp.tanh(x)) * 2)(1.0)
     assert [eqn.primitive.name for eqn in closed.eqns] == ["tanh", "exp", "mul"]
