@@ -334,8 +334,11 @@ def gathers_rows(target: Target, dtype: np.dtype) -> bool:
     """Whether IREE can gather whole rows.
 
     Observed: on Vulkan it cannot ("failed to get lowering configuration"); wide rows of complex numbers it
-    refuses ("'vector.transfer_read' op requires valid padding vector elemental type").
+    refuses ("'vector.transfer_read' op requires valid padding vector elemental type"). For AArch64 it refuses
+    rows of many sizes, such as 100, 500 and 1000 ("operations with large vector sizes (8192 bytes)").
     """
+    if target.kind is TargetKind.CPU and target.architecture != "x86_64":
+        return False
     return target.kind not in (TargetKind.VULKAN, TargetKind.METAL) and dtype not in COMPLEX
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import adze
 from adze.dialects.dialect import BY_NAME
 from adze.dialects.errors import TypeCheckError
 from adze.dialects.types import FLOAT32, INT32, INT64, TensorType, storage
@@ -262,3 +263,10 @@ def test_gather_and_scatter_agree_with_jax(
             ours = BY_NAME["scatter"].evaluate(x, indices, updates, **scattering(kind, mode, **renamed))
             theirs = getattr(lax, f"scatter_{kind}")(x, indices, updates, numbers, mode=theirs_mode)
             assert np.array_equal(ours, np.asarray(theirs)), (kind, mode)
+
+
+@pytest.mark.parametrize("size", [100, 999])
+def test_rows_of_every_size_are_gathered_for_aarch64(size: int) -> None:
+    """IREE refused the vectors that its gather of rows made of 100, 500 or 1000 elements."""
+    table, rows = adze.ShapeDtype((1000, size), np.float32), adze.ShapeDtype((50,), np.int32)
+    adze.trace(lambda table, rows: table[rows], table, rows).lower("cpu:aarch64").compile()
