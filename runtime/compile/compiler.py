@@ -276,14 +276,19 @@ def has_faults_of_vulkan(target: Target) -> bool:
     return target.kind is TargetKind.VULKAN
 
 
+def without_faults_of_vulkan(program: bytes) -> bytes:
+    """A program of `DEVICE_PHASE` whose kernels may get empty arrays, its copies recorded for each call."""
+    return with_new_copies(with_room(program))
+
+
 def _finished_for_vulkan(
     invocation: Invocation, diagnostics: list[Diagnostic], branches: bool
 ) -> bytes | None:
-    """The program, whose kernels may be given empty arrays and whose copies are recorded for each call."""
+    """The program, mended on the way."""
     if not invocation.advance(DEVICE_PHASE):
         return None
     program = invocation.bytecode()
-    changed = with_new_copies(with_room(program))
+    changed = without_faults_of_vulkan(program)
     if changed is not program and not invocation.replace(changed):
         return None
     return _finished(invocation, diagnostics, branches)

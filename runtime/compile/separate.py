@@ -20,11 +20,10 @@ from .compiler import (
     CompileOptions,
     compile_error,
     has_faults_of_vulkan,
+    without_faults_of_vulkan,
 )
 from .diagnostics import SOURCE_NAME, Diagnostic, parse_diagnostics
-from .faults.empty_bindings import with_room
 from .faults.repeated_references import deduplicated, may_branch
-from .faults.replayed_copies import with_new_copies
 from .libraries import (
     DEVICES_ARE_KNOWN,
     EMPTY,
@@ -60,7 +59,7 @@ def compile_in_subprocess(
                 raise compile_error(module, target, options, diagnostics, reproducer_dir)
             return produced
 
-        branches, is_mended = may_branch(module), has_faults_of_vulkan(target)
+        branches, is_vulkan = may_branch(module), has_faults_of_vulkan(target)
         from_phase: tuple[str, ...] = ()
         lean = changed_flags(flags, run(EMPTY, f"--compile-to={DEVICES_ARE_KNOWN}").decode())
         if lean is not None:
@@ -68,9 +67,10 @@ def compile_in_subprocess(
             module = run(module, f"--compile-to={KERNELS_ARE_LLVM}", "--emit-mlir-bytecode")
             module = with_libraries(module) if calls_a_library(module) else module
             from_phase = (f"--compile-from={KERNELS_ARE_LLVM}",)
-        if is_mended:
-            program = run(module, *from_phase, f"--compile-to={DEVICE_PHASE}", "--emit-mlir-bytecode")
-            module = with_new_copies(with_room(program))
+        if is_vulkan:
+            module = without_faults_of_vulkan(
+                run(module, *from_phase, f"--compile-to={DEVICE_PHASE}", "--emit-mlir-bytecode")
+            )
             from_phase = (f"--compile-from={DEVICE_PHASE}",)
         if branches:
             program = run(module, *from_phase, f"--compile-to={MACHINE_PHASE}", "--emit-mlir-bytecode")
