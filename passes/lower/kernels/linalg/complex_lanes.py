@@ -140,12 +140,15 @@ class ComplexLanes(Lanes):
 
         The divisor is scaled by a power of two first, so that its square neither overflows nor vanishes; a
         quotient is scaled before the product where that makes it smaller, else after it.
+        With one infinite part of the divisor a quotient is zero, with two it is NaN, as in LAPACK and NumPy.
         """
         d = _complex(divisor)
         scale = self._scale(d)
         re, im = d.re * scale, d.im * scale
         square = re * re + im * im
         factor, one = Complex(re / square, -(im / square)), constant(self.element, 1.0)
+        parts_differ = magnitude(re).equals(np.inf).differs(magnitude(im).equals(np.inf))
+        factor = _complex(self.choose(square.equals(np.inf) & parts_differ, self.number(0.0), factor))
         if keeps_by_zero:
             is_zero = d.re.equals(0.0) & d.im.equals(0.0)
             factor = _complex(self.choose(is_zero, self.number(1.0), factor))

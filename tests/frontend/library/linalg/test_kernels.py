@@ -362,6 +362,20 @@ def test_complex_matrices_without_an_answer() -> None:
     assert np.isnan(np.asarray(adze.jit(xp.linalg.inv)(a))).any()
 
 
+def test_infinite_pivots_of_complex_matrices() -> None:
+    """Quotients by a number with one infinite part are zero, with two NaN, as in LAPACK."""
+    lu, solved = adze.jit(sp.lu_factor), adze.jit(lambda t, b: sp.solve_triangular(t, b, lower=True))
+    b = np.ones((2, 1), np.complex128)
+    for pivot in (np.inf, complex(0, -np.inf), complex(-np.inf, 2), complex(np.inf, np.inf)):
+        a = np.array([[2, 1, 1], [1, pivot, 4], [1, 3, 5]], np.complex128)
+        t = np.array([[pivot, 0], [1, 2]], np.complex128)
+        is_number = np.isinf(pivot.real) != np.isinf(pivot.imag)
+        packed, pivots = map(np.asarray, lu(a))
+        assert pivots.tolist() == [0, 1, 2] and np.isfinite(packed[2]).all() == is_number
+        x = np.asarray(solved(t, b))
+        assert np.array_equal(x, [[0], [0.5]]) if is_number else np.isnan(x).all()
+
+
 @pytest.mark.parametrize("power", [-290, -150, 150, 307])
 def test_complex_systems_of_extreme_size(power: int) -> None:
     """The squares of pivots overflow or vanish; quotients do not."""
