@@ -17,6 +17,7 @@ JOBS ?= 2
 ENVIRONMENT := .venv
 INSTALLED := $(ENVIRONMENT)/.installed
 GPU_TOOLS := $(ENVIRONMENT)/.gpu-check
+MPI := $(ENVIRONMENT)/.mpi
 TYPED := .cache/typed
 PACKAGE := frontend dialects passes runtime cli
 MODULES := .cache/modules
@@ -65,6 +66,13 @@ install: $(INSTALLED)
 demo: $(INSTALLED)
 	@mkdir -p "$(TMPDIR)"
 	@$(PY) examples/digits/demo.py
+
+# MPI comes with test-all alone: `make test` exchanges arrays between threads, by the same code but the engine's.
+$(MPI): $(INSTALLED)
+	$(PY) -m pip install --quiet --no-compile --editable '.[test,mpi]'
+	@touch $@
+
+test-all: $(MPI)
 
 # Types are checked beside the tests: mypy uses one core while the first tests are collected.
 test test-all: lint
