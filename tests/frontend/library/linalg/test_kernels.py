@@ -362,6 +362,18 @@ def test_complex_matrices_without_an_answer() -> None:
     assert np.isnan(np.asarray(adze.jit(xp.linalg.inv)(a))).any()
 
 
+@pytest.mark.parametrize(("target", "shape"), [("cuda", (6, 6)), ("cpu", ("n", "n")), ("cpu", ("b", 5, 5))])
+def test_complex_systems_without_kernels(target: str, shape: tuple[Any, ...]) -> None:
+    """On a GPU and for named sizes the compositions stay; the same matrices of static size have kernels."""
+
+    def both(a: Any) -> Any:
+        return xp.linalg.solve(a, a), xp.linalg.cholesky(a)
+
+    text = str(adze.trace(both, adze.ShapeDtype(shape, np.complex64)).lower(target).mlir())
+    assert "linalg.generic" in text and text.count("@kernel_") == text.count("@kernel_loop")
+    assert kernel_count(both, np.eye(6, dtype=np.complex64)) == 4
+
+
 def test_infinite_pivots_of_complex_matrices() -> None:
     """Quotients by a number with one infinite part are zero, with two NaN, as in LAPACK."""
     lu, solved = adze.jit(sp.lu_factor), adze.jit(lambda t, b: sp.solve_triangular(t, b, lower=True))
