@@ -19,13 +19,15 @@ from ...dialects.types import INT32, INTEGERS
 from ...passes.analysis.varying import united
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError, TraceError
+from ..tracing.default_dtypes import note_promotion
 from ..tracing.frames import capture_key, current_frame
 from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of, with_all_bits
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
+from ..tracing.scalars import WIDE
 from ..tracing.trace import function_name
 from ..tracing.varying import at_least, axes_of_value
-from .carries import is_true, scalar, settled_start, typed_tree, yields_to
+from .carries import fits_in, is_true, scalar, settled_start, typed_tree
 from .eager_types import checked
 
 NO_OPERAND: Final = object()
@@ -42,11 +44,12 @@ def cond(
 ) -> Any:
     """`true_fun(*operands)` where the 0-d `pred` is true, else `false_fun(*operands)`.
 
-    Only the chosen branch runs. Both must return the same tree, shapes and dtypes; a Python number takes the
-    dtype of the other branch. Under `vmap` with a batched `pred` both run and results are selected; with
-    `batching="map"` elements go one by one through the branch that they chose, which is better where one is
-    costly and seldom. `operand` is another way to give a single operand. JAX's older form, with an operand
-    for each branch, is `cond(pred, true_operand, true_fun, false_operand, false_fun)`.
+    Only the chosen branch runs. Both must return the same tree, shapes and dtypes; a Python number takes
+    the dtype of the other branch, and float32 becomes float64 where the other one returns that. Under
+    `vmap` with a batched `pred` both run and results are selected; with `batching="map"` elements go one by
+    one through the branch that they chose, which is better where one is costly and seldom. `operand` is
+    another way to give a single operand. JAX's older form, with an operand for each branch, is `cond(pred,
+    true_operand, true_fun, false_operand, false_fun)`.
     """
     _check_batching(batching)
     if len(operands) == 2 and operand is NO_OPERAND and _has_own_operands(true_fun, false_fun, operands[1]):
@@ -234,18 +237,24 @@ class _Branches:
         return tree.unflatten(structure, values)
 
     def _must_settle(self, branches: Sequence[PrivateFunction]) -> bool:
-        """Whether Python numbers can take the dtypes of other branches; `dtypes` says which then."""
+        """Whether Python numbers can take the dtypes of other branches, and float32 be float64 where another
+        branch returns that; `dtypes` says which then."""
         if len({m.result_tree for m in branches}) > 1 or len({m.result_types for m in branches}) == 1:
             return False
         wanted = []
         for column in zip(*self.leaves, strict=True):
             strong = {v.dtype for v in column if not v.weak_type}
+            widest = [d for d in strong if all(s == d or WIDE.get(s) == d for s in strong)]
+            if strong and not widest:
+                return False
             strongest = max((v.dtype for v in column), key=lambda d: "biufVc".index(d.kind))
-            dtype = strong.pop() if len(strong) == 1 else strongest
-            if strong or not all(v.dtype == dtype or yields_to(v, dtype) for v in column):
+            dtype = widest[0] if widest else strongest
+            if not all(v.dtype == dtype or fits_in(v, dtype) for v in column):
                 return False
             wanted.append(dtype)
         self.dtypes = wanted
+        for column, dtype in zip(zip(*self.leaves, strict=True), wanted, strict=True):
+            note_promotion(column, [dtype] * len(column))
         return True
 
     def _check(self, branches: Sequence[PrivateFunction]) -> None:

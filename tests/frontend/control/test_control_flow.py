@@ -944,6 +944,27 @@ def test_cond_takes_an_operand_for_each_branch() -> None:
     assert float(adze.grad(f, argnums=1)(False, 1.0, 2.0)) == 10.0
 
 
+def test_a_branch_widens_where_another_one_returns_float64() -> None:
+    x, wide = np.float32([1, 2, 3]), np.float64([0.5, 1, 1.5])
+    same, other = (lambda v: (v, 2 * v)), (lambda v: (v * wide, 3 * v))
+    for name, run in {
+        "cond": lambda v, i: lax.cond(i > 0, same, other, v),
+        "switch": lambda v, i: lax.switch(i, [other, same, lambda v: (wide, 4 * v)], v),
+    }.items():
+        for index, expected in ((0, [x * wide, 3 * x]), (1, [x, 2 * x])):
+            for results in (run(x, index), adze.jit(run)(x, index)):
+                assert [r.dtype for r in results] == [np.float64, np.float32], name
+                for result, want in zip(results, expected, strict=True):
+                    np.testing.assert_array_equal(np.asarray(result), want)
+    slope = adze.grad(lambda v: xp.sum(lax.cond(v[0] > 0, same, other, v)[0]))(x)
+    assert (slope.dtype, slope.tolist()) == (np.float32, [1, 1, 1])
+    branches = lambda v: lax.cond(v[0] > 0, lambda v: v * (1 + 1j), lambda v: wide, v)  # noqa: E731
+    with pytest.raises(TypeError, match="the branches of cond differ"):
+        adze.jit(branches)(x)
+    with adze.debug.widening(), pytest.raises(adze.debug.WideningError, match="becomes float64"):
+        adze.jit(lambda v: lax.cond(v[0] > 0, lambda v: v, lambda v: wide, v))(x)
+
+
 def test_a_carry_widens_where_float64_meets_it() -> None:
     start, step = np.zeros(3, np.float32), np.float64([1, 2, 3])
     loops = {
