@@ -153,7 +153,7 @@ def test_a_rule_within_a_rule_that_uses_a_value_it_hides_is_an_error() -> None:
 def test_an_error_that_a_function_catches_leaves_nothing_behind() -> None:
     def guarded(x: Any) -> Any:
         try:
-            return lax.cond(x > 0, lambda: x, lambda: x.astype("float32"))
+            return lax.cond(x > 0, lambda: x, lambda: x.astype("int32"))
         except adze.AdzeError:
             return x * 2
 
