@@ -24,7 +24,7 @@ from ..tracing.frames import capture_key, current_frame
 from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of, with_all_bits
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
-from ..tracing.scalars import WIDE
+from ..tracing.scalars import widens_to
 from ..tracing.trace import function_name
 from ..tracing.varying import at_least, axes_of_value
 from .carries import fits_in, is_true, scalar, settled_start, typed_tree
@@ -244,7 +244,7 @@ class _Branches:
         wanted = []
         for column in zip(*self.leaves, strict=True):
             strong = {v.dtype for v in column if not v.weak_type}
-            widest = [d for d in strong if all(s == d or WIDE.get(s) == d for s in strong)]
+            widest = [d for d in strong if all(s == d or widens_to(s, d) for s in strong)]
             if strong and not widest:
                 return False
             strongest = max((v.dtype for v in column), key=lambda d: "biufVc".index(d.kind))

@@ -14,7 +14,7 @@ from ..tracing.default_dtypes import note_promotion
 from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of, varied_over
 from ..tracing.interpreter import as_value, as_weak, ops, wide_of
 from ..tracing.locations import user_location_text
-from ..tracing.scalars import WIDE
+from ..tracing.scalars import widens_to
 from ..tracing.sizes import Dim
 from ..tracing.varying import axes_of_value
 
@@ -82,7 +82,7 @@ def yields_to(value: Any, dtype: np.dtype) -> bool:
 
 def fits_in(value: Any, dtype: np.dtype) -> bool:
     """Whether `value` may become `dtype` in a carry: as a number that yields, or a float with more bits."""
-    return yields_to(value, dtype) or WIDE.get(value.dtype) == dtype
+    return yields_to(value, dtype) or widens_to(value.dtype, dtype)
 
 
 def settled_result(result: Any, structure: Any, state: Sequence[Any]) -> Any:

@@ -22,6 +22,11 @@ WIDE: Final = {FLOAT32: FLOAT64, COMPLEX64: COMPLEX128}
 """What a weakly typed array of the default dtype is computed in."""
 
 
+def widens_to(narrow: np.dtype, dtype: np.dtype) -> bool:
+    """Whether `dtype` is `narrow` with twice its bits."""
+    return narrow in WIDE and WIDE[narrow] == dtype  # to NumPy, None is float64
+
+
 def is_python_scalar(x: Any) -> bool:
     """Whether `x` is a number of Python itself: np.float64 derives from float, and is none."""
     return isinstance(x, (bool, int, float, complex)) and not isinstance(x, np.generic)

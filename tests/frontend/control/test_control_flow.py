@@ -958,9 +958,11 @@ def test_a_branch_widens_where_another_one_returns_float64() -> None:
                     np.testing.assert_array_equal(np.asarray(result), want)
     slope = adze.grad(lambda v: xp.sum(lax.cond(v[0] > 0, same, other, v)[0]))(x)
     assert (slope.dtype, slope.tolist()) == (np.float32, [1, 1, 1])
-    branches = lambda v: lax.cond(v[0] > 0, lambda v: v * (1 + 1j), lambda v: wide, v)  # noqa: E731
-    with pytest.raises(TypeError, match="the branches of cond differ"):
-        adze.jit(branches)(x)
+    for others in (lambda v: v * (1 + 1j), lambda v: v.astype("int32")):
+        with pytest.raises(TypeError, match="the branches of cond differ"):
+            adze.jit(lambda v, f=others: lax.cond(v[0] > 0, f, lambda v: wide, v))(x)
+    with pytest.raises(TypeError, match="the carry of fori_loop changes its type"):
+        adze.jit(lambda v: lax.fori_loop(0, 2, lambda i, c: c + wide, v))(np.int32([1, 2, 3]))
     with adze.debug.widening(), pytest.raises(adze.debug.WideningError, match="becomes float64"):
         adze.jit(lambda v: lax.cond(v[0] > 0, lambda v: v, lambda v: wide, v))(x)
 
