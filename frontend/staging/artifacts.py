@@ -7,6 +7,7 @@ import threading
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from ...runtime.artifact import artifact
 from ...runtime.artifact.manifest import GETTER, SETTER, ExportedFunction, Held, Manifest
+from ...runtime.artifact.signature import FunctionSignature
 from ...runtime.artifact.signing import public_key
 from ...runtime.distributed.programs import EXTRA
 from ...runtime.errors import MissingCompilerError, OtherVersionError
@@ -40,10 +42,12 @@ class LoadedFunction:
         turn: AbstractContextManager[Any],
     ) -> None:
         self._turn = turn
+        self.parts = _parts_of(loaded.manifest, exported)
+        if self.parts is not None:  # who calls it sees whole arrays
+            exported = replace(exported, signature=self.parts.signature)
         self._call = ExportedCall(exported)
         self._executable = loaded.executable
         self._function = loaded.executable.function(self._call.name)
-        self.parts = _parts_of(loaded.manifest, exported)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call by position or by name; numbers may be written as nested lists."""
@@ -67,8 +71,13 @@ class LoadedFunction:
             return self._function
         return self._executable.function(exported.for_shapes([np.shape(a) for a in arguments]))
 
+    @property
+    def signature(self) -> FunctionSignature:
+        """Names, dtypes and dims of what it takes and returns."""
+        return self._call.function.signature
+
     def __repr__(self) -> str:
-        return f"<{self._call.function.signature}>"
+        return f"<{self.signature}>"
 
 
 class LoadedProgram:
@@ -180,7 +189,7 @@ class LoadedProgram:
             return KeptFunction(artifact.Contents(b"", self.manifest, self._loaded.ir), name)
 
     def __repr__(self) -> str:
-        shown = "; ".join(str(signature) for signature in self.manifest.signatures)
+        shown = "; ".join(str(function.signature) for function in self._functions.values())
         return f"<{shown} on {self.device}>"
 
 

@@ -239,6 +239,12 @@ def test_arguments_that_lie_otherwise_are_refused(divided: Path) -> None:
     with pytest.raises(CallError, match="argument 'w' has size 2 along axis 0: expected 3"):
         adze.distributed.run(turned, 2)
 
+    with pytest.raises(TypeError) as lacking:
+        adze.distributed.run(lambda: adze.load(divided)(X), 2)
+    assert "hint: it is update(x: f32[4,3], w: f32[3,2]) -> (" in str(lacking.value)
+    (shown, _) = adze.distributed.run(lambda: repr(adze.load(divided)), 2)
+    assert shown.startswith("<update(x: f32[4,3], w: f32[3,2]) -> (")
+
     def of_another_mesh() -> Any:
         return call(adze.device_put(X, NamedSharding(adze.make_mesh((2,), ("e",)), P("e"))))
 
