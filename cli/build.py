@@ -202,9 +202,11 @@ def warn(written: Written) -> None:
 
 def report(written: Written, output: Path | None, as_json: bool) -> None:
     """Say what was written to the file that the user calls `output`: signatures, targets, size and time."""
+    from ..runtime.distributed.programs import callers_signatures
+
     warn(written)
     targets = [str(compiled.target) for compiled in written.compiled]
-    signatures = written.compiled[0].manifest.signatures
+    signatures = callers_signatures(written.compiled[0].manifest)
     is_hit = all(compiled.report.record.hit for compiled in written.compiled)
     if as_json:
         print_json(

@@ -15,6 +15,7 @@ from .front import typer
 from .reporting import JsonOption, command, counted, print_json, print_rows, readable_bytes
 
 if TYPE_CHECKING:
+    from ..runtime.artifact.artifact import Inspection
     from ..runtime.artifact.manifest import Manifest
     from ..runtime.artifact.signing import Signature
     from ..runtime.artifact.variants import Verdict
@@ -43,7 +44,6 @@ def inspect(
     from ..runtime.artifact.artifact import check_runnable
     from ..runtime.artifact.artifact import inspect as inspect_artifact
     from ..runtime.artifact.variants import verdicts
-    from ..runtime.distributed.programs import division_of, job_from
 
     artifact = inspect_artifact(readable_file(file))
     manifest = artifact.manifest
@@ -64,21 +64,23 @@ def inspect(
             }
         )
         return
+    print_rows(_rows(artifact, judged))
+
+
+def _rows(artifact: Inspection, judged: Sequence[Verdict]) -> list[tuple[str, object]]:
+    """What a file says of itself, line by line."""
+    from ..runtime.distributed.programs import callers_signatures
+
+    manifest = artifact.manifest
     rows: list[tuple[str, object]] = [("file", artifact.path)]
-    division = division_of(manifest)
-    whole = manifest.signatures if division is None else map(division.whole, manifest.signatures)
-    rows += [("function", signature) for signature in whole]
+    rows += [("function", signature) for signature in callers_signatures(manifest)]
     rows += [
         ("dim", f"{name}: {bounds}, of {signature.name}")
         for signature in manifest.signatures
         for name, bounds in signature.bounds.items()
     ]
     rows += _kept_rows(manifest)
-    job = job_from(manifest.extra)
-    if job is not None:
-        rows.append(("ranks", f"{job.ranks}, mesh {job}"))
-    if division is not None:
-        rows += [("divided", line) for line in division.lines(manifest.signatures[0])]
+    rows += _job_rows(manifest)
     rows += _variant_rows(judged) if judged else _target_rows(manifest)
     rows += [
         ("size", f"{readable_bytes(artifact.file_bytes)} (module {readable_bytes(artifact.module_bytes)})"),
@@ -89,7 +91,18 @@ def inspect(
     if manifest.work is not None:
         rows.append(("work", f"{manifest.work:.3g} floating point operations a call"))
     rows += [(name.replace("_", " "), version) for name, version in sorted(manifest.versions.items())]
-    print_rows(rows)
+    return rows
+
+
+def _job_rows(manifest: Manifest) -> list[tuple[str, object]]:
+    """The ranks that a program is for, and for each array that is divided the part of a rank."""
+    from ..runtime.distributed.programs import division_of, job_from
+
+    job, division = job_from(manifest.extra), division_of(manifest)
+    rows: list[tuple[str, object]] = [] if job is None else [("ranks", f"{job.ranks}, mesh {job}")]
+    if division is not None:
+        rows += [("divided", line) for line in division.lines(manifest.signatures[0])]
+    return rows
 
 
 def signer(signature: Signature | None) -> str | None:

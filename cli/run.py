@@ -19,8 +19,10 @@ from .reporting import BadUsage, JsonOption, command, print_json, print_note, pr
 if TYPE_CHECKING:
     import numpy as np
 
+    from ..runtime.artifact.artifact import LoadedProgram
     from ..runtime.artifact.manifest import Manifest
     from ..runtime.artifact.signature import ArraySpec, FunctionSignature
+    from ..runtime.distributed.division import Division
 
 
 InputsOption = Annotated[
@@ -97,7 +99,6 @@ def run(
 
     Example: adze run predict.vmfb --in x.npy --out y.npy
     """
-    from ..dialects.communicator import bound
     from ..runtime.artifact.artifact import inspect, load
     from ..runtime.artifact.signing import public_key
     from ..runtime.distributed.jobs import ending_together, process_index
@@ -120,12 +121,7 @@ def run(
 
     with ending_together(manifest.extra):
         loaded = load(file, chosen, public, target, parameters=parameters)
-        if division is not None:
-            arguments = list(map(division.part, division.inputs, arguments, repeat(process_index())))
-        name = loaded.manifest.function(signature.name).for_shapes([array.shape for array in arguments])
-        results = [array.numpy() for array in loaded.executable.call(name, arguments)]
-        if division is not None and (communicator := bound()) is not None:
-            results = list(map(division.gathered, division.outputs, results, repeat(communicator)))
+        name, results = called(loaded, signature.name, arguments, division)
     if process_index() != 0:
         return  # every rank has the results: the first one writes them
     if explain:
@@ -145,6 +141,25 @@ def run(
         )
     names = {"function": signature.name, "device": loaded.device.name, "target": loaded.manifest.target}
     print_json({**names, "outputs": described})
+
+
+def called(
+    loaded: LoadedProgram, function: str, arguments: list[np.ndarray], division: Division | None
+) -> tuple[str, list[np.ndarray]]:
+    """The results, and which function was taken: the one for arguments of these sizes.
+
+    With a division the program gets this rank's parts, and every rank has the whole results.
+    """
+    from ..dialects.communicator import bound
+
+    communicator = bound()
+    if division is not None and communicator is not None:
+        arguments = list(map(division.part, division.inputs, arguments, repeat(communicator.rank)))
+    name = loaded.manifest.function(function).for_shapes([array.shape for array in arguments])
+    results = [array.numpy() for array in loaded.executable.call(name, arguments)]
+    if division is not None and communicator is not None:
+        results = list(map(division.gathered, division.outputs, results, repeat(communicator)))
+    return name, results
 
 
 def print_results(described: list[dict[str, Any]], outputs: list[Path], results: list[np.ndarray]) -> None:

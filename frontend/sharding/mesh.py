@@ -7,7 +7,7 @@ and one program computes what all of them do.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
@@ -55,6 +55,14 @@ class PartitionSpec(tuple[Any, ...]):
     def entries(self) -> list[tuple[Any, tuple[str, ...]]]:
         """Each entry as it was written, and its axes."""
         return [(entry, _names(entry)) for entry in self]
+
+
+def spec_of(dimensions: Iterable[Sequence[str]]) -> PartitionSpec:
+    """The specification for the axes that divide each dimension, as users write it: short."""
+    entries = [None if not names else names[0] if len(names) == 1 else tuple(names) for names in dimensions]
+    while entries and entries[-1] is None:
+        entries.pop()
+    return PartitionSpec(*entries)
 
 
 def _names(entry: Any) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from .. import tree
 from ..errors import ShardingError
 from ..sharding.arrays import ShardedArray, is_divided
 from ..sharding.constraints import Shardings, leaf_shardings
-from ..sharding.mesh import Mesh, PartitionSpec, local_shape
+from ..sharding.mesh import Mesh, PartitionSpec, local_shape, spec_of
 from ..sharding.named import NamedSharding
 from ..tracing.interpreter import as_value
 from ..tracing.locations import user_location_text
@@ -135,13 +135,7 @@ def partitioned(
 
 def _sharding(mesh: Mesh, layout: Layout) -> NamedSharding:
     """A layout of whole axes, as users state it."""
-    entries: list[Any] = []
-    for axes in layout:
-        names = tuple(axis.name for axis in axes)
-        entries.append(None if not names else names[0] if len(names) == 1 else names)
-    while entries and entries[-1] is None:
-        entries.pop()
-    return NamedSharding(mesh, PartitionSpec(*entries))
+    return NamedSharding(mesh, spec_of([axis.name for axis in axes] for axes in layout))
 
 
 def _check_static(parameters: Sequence[Parameter]) -> None:

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from ...runtime.artifact.signature import ArraySpec, FunctionSignature, check_arguments
-from ...runtime.distributed.division import Axes, Division
+from ...runtime.distributed.division import Division
 from ...runtime.distributed.programs import job_from
 from ...runtime.execute.devices import Device
 from ..errors import ShardingError
 from ..sharding.arrays import ShardedArray
-from ..sharding.mesh import Mesh, PartitionSpec
+from ..sharding.mesh import Mesh, spec_of
 from ..sharding.named import NamedSharding
 from ..tracing.array import Array
 from ..tracing.locations import user_location_text
@@ -31,10 +31,10 @@ class Parts:
     """
 
     def __init__(self, division: Division, of_rank: FunctionSignature) -> None:
-        self._mesh = Mesh(division.sizes, division.names, is_local=False)
+        mesh = Mesh(division.sizes, division.names, is_local=False)
         self.signature = division.whole(of_rank)
-        self.inputs = tuple(map(self._sharding, division.inputs))
-        self.outputs = tuple(map(self._sharding, division.outputs))
+        self.inputs = tuple(NamedSharding(mesh, spec_of(axes)) for axes in division.inputs)
+        self.outputs = tuple(NamedSharding(mesh, spec_of(axes)) for axes in division.outputs)
 
     def of(self, leaves: Sequence[Any], device: Device | None = None) -> list[Any]:
         """This rank's parts of the leaves of the arguments, as the runtime takes them.
@@ -68,12 +68,6 @@ class Parts:
                 hint=f"put it there: adze.device_put(x, NamedSharding(mesh, {sharding.spec}))",
             )
         return part_for_call(value, sharding)
-
-    def _sharding(self, axes: Axes) -> NamedSharding:
-        entries = [None if not dim else dim[0] if len(dim) == 1 else dim for dim in axes]
-        while entries and entries[-1] is None:
-            entries.pop()
-        return NamedSharding(self._mesh, PartitionSpec(*entries))
 
 
 def part_for_call(leaf: Any, sharding: NamedSharding) -> Any:

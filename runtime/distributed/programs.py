@@ -105,6 +105,12 @@ def division_of(manifest: Manifest) -> Division | None:
     return job.division
 
 
+def callers_signatures(manifest: Manifest) -> tuple[FunctionSignature, ...]:
+    """The functions as their callers see them: of whole arrays, also where a rank takes parts."""
+    division = division_of(manifest)
+    return manifest.signatures if division is None else tuple(map(division.whole, manifest.signatures))
+
+
 def check_division(job: Job, signatures: Sequence[FunctionSignature]) -> None:
     """Raise the ArtifactError where a manifest's division is not of the function that the manifest states."""
     division = job.division
