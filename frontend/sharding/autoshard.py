@@ -22,7 +22,7 @@ from .. import tree
 from ..errors import ShardingError
 from ..tracing.locations import located, user_location_text
 from ..tracing.trace import trace_program
-from .mesh import Mesh, PartitionSpec
+from .mesh import Mesh, PartitionSpec, spec_of
 from .named import NamedSharding
 
 _MIB = 1 << 20
@@ -103,13 +103,8 @@ def autoshard(
 
 
 def _spec(mesh: Mesh, place: Place, rank: int) -> PartitionSpec:
-    entries: list[Any] = []
-    for axis in range(rank):
-        names = tuple(n for n, where in zip(mesh.axis_names, place, strict=True) if where == axis)
-        entries.append(None if not names else names[0] if len(names) == 1 else names)
-    while entries and entries[-1] is None:
-        entries.pop()
-    return PartitionSpec(*entries)
+    where = [*zip(mesh.axis_names, place, strict=True)]
+    return spec_of([name for name, at in where if at == axis] for axis in range(rank))
 
 
 def _steps(stated: Problem, choice: Choice) -> list[str]:
