@@ -15,9 +15,10 @@ from types import ModuleType
 from typing import Final, Self
 
 from ..errors import TraceError
-from .modules import ADZE, Forwarding, homes_of
+from ..tracing.jax_rules import PREFIX
+from ..tracing.jax_rules import Installed as Rules
+from .modules import Forwarding, homes_of
 
-PREFIX: Final = f"{ADZE}.compat.jax"
 REAL: Final = ("jax", "jaxlib")
 
 
@@ -94,14 +95,14 @@ def install() -> Installed:
             f"adze.compat.install(): jax is imported already: {getattr(loaded, '__file__', '')}",
             hint="call install() before anything imports jax, or write `import adze.compat.jax as jax`",
         )
-    _FINDER.is_installed = True
+    _FINDER.is_installed = Rules.is_on = True
     importlib.import_module("jax")
     return Installed()
 
 
 def uninstall() -> None:
     """Remove what `install` added: `import jax` finds JAX again, where it is installed."""
-    _FINDER.is_installed = False
+    _FINDER.is_installed = Rules.is_on = False
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] == "jax" and isinstance(module, Forwarding):
             del sys.modules[name]

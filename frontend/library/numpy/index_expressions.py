@@ -18,6 +18,7 @@ from ...errors import IndexBoundsError, IndexingError
 from ...tracing.array import Array
 from ...tracing.frames import Tracer, known_value
 from ...tracing.interpreter import ops
+from ...tracing.jax_rules import follows_jax
 from ...tracing.locations import user_location_text
 from ...tracing.sizes import Dim, maximum, minimum
 from .arguments import argument_error, concretization_error, count_array, full_like
@@ -192,13 +193,16 @@ def _axes_used(item: Item) -> int:
 
 
 def _checked(x: Any, item: Item, axis: int, outside: OutOfBounds) -> Item:
-    """The item; a known integer outside the axis is an error, or a position that `outside` is asked of."""
+    """The item; a known integer outside the axis is an error, or a position that `outside` is asked of.
+
+    In programs written for JAX it is what a traced integer is: clamped by reads, dropped by writes.
+    """
     size = x.shape[axis]
     if item.kind != "int" or not isinstance(item.value, int) or not isinstance(size, int):
         return item
     if (-size if outside.wraps_negative else 0) <= item.value < size:
         return item
-    if outside.is_checked:
+    if outside.is_checked and (size == 0 or not follows_jax()):
         raise IndexBoundsError(
             f"index {item.value} is out of bounds for axis {axis} of {type_text(x)}",
             where=user_location_text(),

@@ -1,7 +1,8 @@
 """Reading along axes at integer positions: `take`, `take_along_axis`, and the gather that indexing uses.
 
 Positions that are out of bounds are clamped unless `mode` says otherwise: `clip`, `wrap`, or `fill`
-(`fill_value`, by default NaN for floats and the least integer otherwise).
+(`fill_value`, by default NaN for floats and the least integer otherwise), which is the default of programs
+that are written for JAX.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from ....dialects.types import BOOL, INEXACT, INT32, INT64, INTEGERS, storage
 from ...errors import IndexBoundsError, IndexingError
 from ...tracing.array import Array
 from ...tracing.interpreter import ops
+from ...tracing.jax_rules import follows_jax
 from ...tracing.locations import user_location_text
 from ...tracing.sizes import Dim
 from .arguments import (
@@ -143,19 +145,34 @@ def take(
         value, axis = ops.reshape(value, shape=(count_of(value.shape, range(value.ndim)),)), 0
     place = normalize_axis("take", axis, value.ndim)
     size = value.shape[place]
-    if isinstance(positions, Array) and isinstance(size, int) and mode in (None, "raise"):
-        known = positions.numpy()
-        outside = known[(known < -size) | (known >= size)] if known.size else known
-        if outside.size:
-            raise _bounds_error(
-                f"take: index {int(outside.flat[0])} is out of bounds for axis {place} of {type_text(value)}"
-            )
+    mode = _mode_of(mode, positions, size)
+    outside = _outside(positions, size) if mode in (None, "raise") else None
+    if outside is not None and outside.size:
+        raise _bounds_error(
+            f"take: index {int(outside.flat[0])} is out of bounds for axis {place} of {type_text(value)}"
+        )
     if positions.ndim == 0:
         result = gather_at(
             value, (place,), [_vector(normalized(positions, size, mode))], place, mode, fill_value
         )
         return ops.reshape(result, shape=tuple(n for number, n in enumerate(value.shape) if number != place))
     return gather_at(value, (place,), [normalized(positions, size, mode)], place, mode, fill_value)
+
+
+def _mode_of(mode: str | None, positions: Any, size: Any) -> str | None:
+    """`mode`; where none is given and positions may be out of bounds, the one of programs written for JAX."""
+    if mode is not None:
+        return mode
+    outside = _outside(positions, size)
+    return "fill" if (outside is None or outside.size) and follows_jax() else None
+
+
+def _outside(positions: Any, size: Any) -> np.ndarray | None:
+    """Which positions are out of bounds; None where they or the size are not known yet."""
+    if not isinstance(positions, Array) or not isinstance(size, int):
+        return None
+    known = positions.numpy()
+    return known[(known < -size) | (known >= size)] if known.size else known
 
 
 def _vector(scalar: Any) -> Any:
@@ -170,6 +187,7 @@ def take_along_axis(
     if axis is None:
         value, axis = ops.reshape(value, shape=(count_of(value.shape, range(value.ndim)),)), 0
     value, positions, place = _aligned("take_along_axis", value, positions, axis)
+    mode = _mode_of(mode, positions, value.shape[place])
     require_elements(value, (place,), positions.shape, mode)
     chosen = normalized(positions, value.shape[place], mode)
     others = tuple(a for a in range(value.ndim) if a != place)
