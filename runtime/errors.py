@@ -46,6 +46,10 @@ class DeviceError(AdzeError, RuntimeError):
     """A device is missing, unknown, or not the one that an array or a program is on."""
 
 
+class LostDeviceError(DeviceError):
+    """A device stopped working: its arrays are gone, and it takes no more calls from this process."""
+
+
 class ExportError(DeviceError, BufferError):
     """An array cannot be handed to another library in the way that was asked for."""
 

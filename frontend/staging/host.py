@@ -9,6 +9,7 @@ import numpy as np
 from ...dialects.types import plain_array
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
+from ..tracing.exchange import of_dlpack
 from ..tracing.locations import located, user_location_text
 from ..tracing.scalars import scalar_in_dtype, wide_array
 
@@ -38,7 +39,8 @@ def runtime_argument(leaf: Any, dtype: np.dtype, device: Device | None = None) -
         with located():
             return np.asarray(plain_array(leaf))
     if hasattr(leaf, "__dlpack__"):
-        return np.from_dlpack(leaf)
+        found = of_dlpack(leaf)
+        return found.buffer if isinstance(found, Array) else found
     if isinstance(leaf, (str, bytes)) or leaf is None or callable(leaf):
         raise ArgumentTypeError(
             f"expected an array or a number, got {type(leaf).__name__}: {str(leaf)[:60]!r}",

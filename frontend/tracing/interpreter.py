@@ -30,6 +30,7 @@ from ...passes.analysis.evaluate import WATCH
 from ..errors import ArgumentTypeError, OutOfRangeError
 from .array import Array, is_frozen
 from .default_dtypes import yields
+from .exchange import of_dlpack
 from .frames import Frame, Tracer, current_frame, leaked, suspended_frame
 from .locations import located, user_location_text
 from .operators import library_function
@@ -210,7 +211,9 @@ def as_value(x: Any, dtype: Any = None) -> Any:
     if isinstance(x, (list, tuple)) and _holds_tracer(x):
         return stack([as_value(item, dtype) for item in x])
     if hasattr(x, "__dlpack__") and not isinstance(x, (np.ndarray, np.generic)):
-        x = np.from_dlpack(x)
+        x = of_dlpack(x)
+        if isinstance(x, Array):
+            return as_value(x, dtype)
     if isinstance(x, (str, bytes)) or x is None or callable(x):
         raise _not_an_array(x)
     try:

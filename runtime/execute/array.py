@@ -14,7 +14,8 @@ import numpy as np
 
 from ...dialects.types import as_dtype, plain_array
 from ..errors import DeviceError, ExportError
-from .devices import Device, get_device
+from .devices import Device, DeviceKind, get_device
+from .gpu_faults import transfer_error
 from .native import native
 
 # Code built for AVX-512 reads with aligned instructions: memory of another alignment is a segmentation fault.
@@ -129,23 +130,41 @@ class DeviceArray:
         host_device = (1, 0)
         wanted = dl_device or self.device.dlpack_device
         if wanted != host_device:
-            raise ExportError(
-                f"DLPack export from {self.device.name} to DLPack device {tuple(wanted)} is not possible: "
-                "only the host's memory can be shared",
-                hint="pass x.numpy() to the other library",
-            )
+            # IREE exports the memory of CUDA devices, and of no Vulkan device.
+            if self.device.kind is not DeviceKind.CUDA or wanted != self.device.dlpack_device:
+                here, there = self.device.name, tuple(wanted)
+                raise ExportError(
+                    f"DLPack export from {here} to DLPack device {there} is not possible: only "
+                    "the host's memory and that of CUDA devices can be shared, each where it is",
+                    hint="pass x.numpy() to the other library",
+                )
+            # A call returns when its results are there: no stream has to wait for them.
+            source = from_host(self.numpy(), self.device) if copy else self
+            return self.device.hal.create_dlpack_capsule(_signed_view(source), *wanted)
         if not self.device.is_cpu and copy is False:
             raise ExportError(f"the array is on {self.device.name}: exporting it to the host needs a copy")
         source = self if self.device.is_cpu and not copy else from_host(self.numpy(), "cpu")
         # IREE's own capsule and not NumPy's: it is of the older protocol, which every importer takes, and
         # releases the buffer without Python, also when the importer lets go of it while Python shuts down.
-        signed = _ELEMENT_TYPES[self.dtype] | _SIGNS.get(self.dtype.kind, 0)
-        view = native().HalBufferView(source.view.get_buffer(), list(self.shape), signed)
-        return source.device.hal.create_dlpack_capsule(view, *host_device)
+        return source.device.hal.create_dlpack_capsule(_signed_view(source), *host_device)
 
     def __repr__(self) -> str:
         values = np.array2string(self.numpy(), separator=", ", prefix="DeviceArray(")
         return f"DeviceArray({values}, dtype={self.dtype.name}, device={self.device.name})"
+
+
+def _signed_view(array: DeviceArray) -> Any:
+    """A view whose element type says whether integers have signs, which other libraries ask for."""
+    signed = _ELEMENT_TYPES[array.dtype] | _SIGNS.get(array.dtype.kind, 0)
+    return native().HalBufferView(array.view.get_buffer(), list(array.shape), signed)
+
+
+def device_view(device: Device, buffer: Any, shape: tuple[int, ...], dtype: np.dtype) -> DeviceArray:
+    """The array in a buffer of `device`; None stands for that of an array without elements."""
+    element_type = _ELEMENT_TYPES[dtype]
+    if buffer is None:
+        return DeviceArray(device.empty_view(shape, element_type), shape, dtype, device)
+    return DeviceArray(native().HalBufferView(buffer, list(shape), element_type), shape, dtype, device)
 
 
 def from_host(value: Any, device: str | Device | None = None, *, copy: bool | None = True) -> DeviceArray:
@@ -247,6 +266,14 @@ def _owned(mapping: Any, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 
 
 def _fetched(array: DeviceArray) -> np.ndarray:
+    try:
+        return _copied_out(array)
+    except Exception as error:
+        what = f"an array of {array.nbytes} bytes"
+        raise transfer_error(error, array.device.name, what, "from") from error
+
+
+def _copied_out(array: DeviceArray) -> np.ndarray:
     device = array.device
     # DeviceArray.to_host() of IREE imports host memory, which Vulkan refuses unless aligned to pages.
     staging = device.allocator.allocate_buffer(

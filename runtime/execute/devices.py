@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import DeviceError
 from ..settings import read_setting
+from .gpu_drivers import Absence, GpuFacts, absence_of, facts_of
+from .gpu_faults import transfer_error
 from .native import native
 
 if TYPE_CHECKING:
@@ -82,9 +84,12 @@ class Device:
         """A view of a new buffer with the values of `host`, contiguous and of a dtype that Python knows."""
         if not self.is_cpu and host.size == 0:
             return self.empty_view(host.shape, element_type)
-        return self.allocator.allocate_buffer_copy(
-            self._local, self._default_usage, self.hal, host, element_type
-        )
+        try:
+            return self.allocator.allocate_buffer_copy(
+                self._local, self._default_usage, self.hal, host, element_type
+            )
+        except Exception as error:
+            raise transfer_error(error, self.name, f"an array of {host.nbytes} bytes", "to") from error
 
     def empty_view(self, shape: Sequence[int], element_type: int) -> Any:
         """A view of an array without elements: of a few bytes, since drivers of GPUs bind no empty buffer."""
@@ -165,6 +170,18 @@ def new_device(name: str) -> Device:
                 _DRIVER_OBJECTS[driver] = usual
     _keep_until_the_end(device)
     return device
+
+
+def device_uri(name: str) -> str:
+    """What IREE's commands call the device `name`: numbers mean nothing to them."""
+    canonical = _canonical_name(name, None)
+    driver, _, position = canonical.partition(":")
+    if not position:
+        return canonical
+    entries = _driver_devices(driver)
+    if int(position) >= len(entries):
+        raise _absent(canonical)
+    return f"{driver}://{entries[int(position)]['path']}"
 
 
 def cpu_driver_for(work: float | None) -> str:
@@ -267,9 +284,7 @@ def _create_device(name: str) -> Device:
     driver, _, position = name.partition(":")
     entries = _driver_devices(driver)
     if int(position or 0) >= len(entries):
-        raise DeviceError(
-            f"there is no device {name!r} on this machine", hint=f"here there are {_names_here()}"
-        )
+        raise _absent(name)
     entry = entries[int(position or 0)]
     try:
         # Without the caching allocator every large result on the CPU pays for fresh pages. With it, Vulkan
@@ -282,6 +297,37 @@ def _create_device(name: str) -> Device:
     if driver in _LOCAL_DESCRIPTIONS:
         return Device(name, DeviceKind.CPU, _LOCAL_DESCRIPTIONS[driver], hal)
     return Device(name, DeviceKind(driver), str(entry["name"]), hal)
+
+
+def _absent(name: str) -> DeviceError:
+    """The error for a device that is not here: the driver's part in it, where it offers none at all."""
+    why = absence(name.partition(":")[0])
+    here = f"here there are {_names_here()}"
+    if why is None:
+        return DeviceError(f"there is no device {name!r} on this machine", hint=here)
+    return DeviceError(
+        f"there is no device {name!r} on this machine: {why.reason}", hint=f"{why.hint}; {here}"
+    )
+
+
+def absence(driver: str) -> Absence | None:
+    """Why `driver` (`vulkan` or `cuda`) offers no device at all, None where it offers one."""
+    try:
+        entries = _driver(driver).query_available_devices()
+    except Exception as error:
+        return absence_of(driver, error)
+    return None if entries else absence_of(driver, None)
+
+
+def gpu_facts(name: str) -> GpuFacts:
+    """What the driver tells of the GPU `name`."""
+    driver, _, position = _canonical_name(name, None).partition(":")
+    entry = _driver_devices(driver)[int(position)]
+    return facts_of(
+        _driver(driver),
+        entry["device_id"],
+        cuda_position=int(position) if driver == DeviceKind.CUDA.value else None,
+    )
 
 
 def _caching_allocator() -> str:

@@ -26,6 +26,7 @@ from ..artifact.signature import (
 from ..errors import ArtifactError, CallError, CallTypeError, DeviceError, FailedCallError
 from .array import DeviceArray, buffer_element_type, from_host
 from .devices import Device, get_device
+from .gpu_faults import is_lost, lost_device
 from .host_calls import HostSite, host_call_error, modules_of, take_raised
 from .native import native
 
@@ -227,6 +228,8 @@ class Function:
         if raised is not None:
             explained = host_call_error(raised, self.signature.name)
             raise explained from (None if explained is raised else raised)
+        if not self.device.is_cpu and is_lost(error):
+            raise lost_device(error, self.device.name, f"{self.signature.name}()") from error
         raise FailedCallError(_explain_call(error, self.signature)) from error
 
     def parts(self) -> dict[str, Any] | None:

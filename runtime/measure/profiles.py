@@ -1,10 +1,11 @@
 """What happens inside a call: every kernel that runs, and every allocation, with its time.
 
-Input: a compiled module, a CPU device and arguments. Output: events, as IREE's own profiler records them
+Input: a compiled module, a device and arguments. Output: events, as IREE's own profiler records them
 (`iree-benchmark-module --device_profiling_mode`, of its runtime package), in nanoseconds since the first.
-A kernel's time is from the start of its first workgroup to the end of its last on the host's clock.
-`iree-profile` writes the bundle of events as lines of JSON; both commands are processes of their own, since
-IREE's Python bindings have no profiler.
+A kernel's time is from the start of its first workgroup to the end of its last: of a CPU on the host's clock,
+of a GPU by the timestamps that the device itself writes, where there are kernels alone. `iree-profile` writes
+the bundle of events as lines of JSON; both commands are processes of their own, since IREE's Python bindings
+have no profiler.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import json
 import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,9 +22,12 @@ import numpy as np
 
 from ...dialects.types import dtype_name
 from ..errors import DeviceError, FailedCallError
+from ..execute.devices import device_uri
 
-_MODES: Final = "queue-events,host-execution,memory-events"
-_DEVICES: Final = ("local-sync", "local-task")
+_HOST_MODES: Final = "queue-events,host-execution,memory-events"
+_DEVICE_MODES: Final = "queue-events,dispatch-events"
+_CPUS: Final = ("local-sync", "local-task")
+_GPUS: Final = ("vulkan", "cuda")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +88,10 @@ def record(
     Raises `DeviceError` for a device or an installation without a profiler, `FailedCallError` where the
     program cannot be run so.
     """
-    if device not in _DEVICES:
+    if device not in _CPUS and device.partition(":")[0] not in _GPUS:
         raise DeviceError(
-            f"there are no profiles of {device}: adze takes them on the CPU",
-            hint="name --device local-sync or local-task, for a program that was built for the CPU",
+            f"there are no profiles of {device}: expected one of {', '.join((*_CPUS, *_GPUS))}",
+            hint="name the device by --device",
         )
     with tempfile.TemporaryDirectory(prefix="adze-profile-") as folder:
         place = Path(folder)
@@ -95,12 +99,12 @@ def record(
         _run(
             "iree-benchmark-module",
             f"--module={place / 'program.vmfb'}",
-            f"--device={device}",
+            f"--device={device_uri(device)}",
             f"--function={function}",
             *([] if parameters is None else [f"--parameters={parameters}"]),
             *_inputs(arguments, place),
             f"--benchmark_min_time={calls}x",
-            f"--device_profiling_mode={_MODES}",
+            f"--device_profiling_mode={_HOST_MODES if device in _CPUS else _DEVICE_MODES}",
             f"--device_profiling_output={place / 'events.ireeprof'}",
         )
         text = _run(
@@ -112,9 +116,14 @@ def record(
 def parse(lines: Iterable[str]) -> list[Event]:
     """The events in the lines that `iree-profile export` writes."""
     records = [json.loads(line) for line in lines if line.startswith("{")]
-    spans = [r for r in records if r.get("record_type") == "host_execution_event" and r.get("valid", True)]
-    first = min((r["start_host_time_ns"] for r in spans), default=0)
-    return sorted((_event(r, first) for r in spans), key=lambda event: (event.start, -event.duration))
+    valid = [r for r in records if r.get("valid", True)]
+    spans = [_of_host(r) for r in valid if r.get("record_type") == "host_execution_event"]
+    spans += [_of_device(r) for r in valid if r.get("record_type") == "dispatch_event"]
+    first = min((event.start for event in spans), default=0)
+    return sorted(
+        (replace(event, start=event.start - first) for event in spans),
+        key=lambda event: (event.start, -event.duration),
+    )
 
 
 def kernels(events: Iterable[Event]) -> list[Kernel]:
@@ -134,11 +143,22 @@ def kernels(events: Iterable[Event]) -> list[Kernel]:
     return sorted(result, key=lambda kernel: -kernel.time)
 
 
-def _event(data: dict[str, Any], first: int) -> Event:
+def _of_device(data: dict[str, Any]) -> Event:
+    """A kernel by the timestamps of the device, whose ticks IREE has translated where it can."""
+    return Event(
+        kind="dispatch",
+        name=data["key"] or "kernel",
+        start=data.get("start_driver_host_cpu_time_ns", data["start_tick"]),
+        duration=data.get("duration_ns", data["duration_ticks"]),
+        workgroups=tuple(data["workgroup_count"]),
+    )
+
+
+def _of_host(data: dict[str, Any]) -> Event:
     return Event(
         kind=data["op"],
         name=data["key"] or data["op"],
-        start=data["start_host_time_ns"] - first,
+        start=data["start_host_time_ns"],
         duration=data["duration_ns"],
         workgroups=tuple(data["workgroup_count"]) if data["op"] == "dispatch" else (),
         tiles=data["tile_count"],

@@ -26,6 +26,7 @@ from ....dialects.types import (
 )
 from ...errors import ZeroStepError
 from ...tracing.array import Array
+from ...tracing.exchange import of_dlpack
 from ...tracing.frames import Tracer
 from ...tracing.interpreter import as_value, as_weak, ops
 from ...tracing.locations import user_location_text
@@ -144,8 +145,8 @@ def copy(a: Any, order: Any = None) -> Any:
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
-    """An array over the memory that `x` exports."""
-    return as_value(np.from_dlpack(x))
+    """An array over the memory that `x` exports, on the CUDA device where it lies there."""
+    return as_value(of_dlpack(x))
 
 
 # -- one value ---------------------------------------------------------------------------------

@@ -18,6 +18,8 @@ from adze.runtime.measure import perfetto, profiles
 from adze.runtime.measure.memory import memory_of_a_call
 from adze.runtime.measure.profiles import Event
 
+from ...gpu.drivers import needs_vulkan
+
 RECORD = {
     "record_type": "host_execution_event",
     "op": "dispatch",
@@ -107,8 +109,38 @@ def test_a_program_that_fails_says_why(every_dtype: Compiled) -> None:
 
 
 def test_other_devices_have_no_profiles() -> None:
-    with pytest.raises(DeviceError, match="there are no profiles of vulkan:0"):
-        profiles.record(b"", "vulkan:0", "f", [], 3)
+    with pytest.raises(DeviceError, match="there are no profiles of host: expected one of local-sync"):
+        profiles.record(b"", "host", "f", [], 3)
+
+
+def test_kernels_of_a_gpu_have_the_times_of_the_device() -> None:
+    kernel = {
+        "record_type": "dispatch_event",
+        "key": "f_dispatch_0",
+        "workgroup_count": [16, 1, 1],
+        "valid": True,
+        "start_tick": 7,
+        "duration_ticks": 3,
+        "start_driver_host_cpu_time_ns": 700,
+        "duration_ns": 300,
+    }
+    untranslated = {key: value for key, value in kernel.items() if not key.endswith("_ns")}
+    assert profiles.parse(lines(kernel)) == [Event("dispatch", "f_dispatch_0", 0, 300, (16, 1, 1))]
+    assert profiles.parse(lines({**kernel, "valid": False})) == []
+    assert profiles.parse(lines(untranslated)) == [Event("dispatch", "f_dispatch_0", 0, 3, (16, 1, 1))]
+
+
+@pytest.mark.vulkan
+@needs_vulkan
+def test_kernels_of_vulkan_are_recorded() -> None:
+    x = np.ones((64, 64), np.float32)
+
+    def f(a: object) -> object:
+        return a @ a  # type: ignore[operator]
+
+    program = adze.trace(f, x).lower("vulkan").compile()
+    [kernel] = profiles.kernels(profiles.record(program.vmfb, "vulkan:0", "f", [x], 3))
+    assert kernel.runs == 3 and 0 < kernel.least <= kernel.median
 
 
 def test_memory_is_counted_from_nothing_each_time(every_dtype: Compiled) -> None:

@@ -1,0 +1,62 @@
+"""IREE's CUDA devices on `fake_cuda.c`, a driver without GPUs: all but what kernels compute.
+
+Input: a script and variables of `fake_cuda.c`. Output: what the script printed as JSON, from a process of its
+own, whose loader finds that driver as libcuda.so.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, Final
+
+import pytest
+
+SOURCE: Final = Path(__file__).with_name("fake_cuda.c")
+COMPILER: Final = shutil.which("cc")
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler builds the driver")
+
+_BEGINNING: Final = """
+import json, os
+import numpy as np
+import adze
+from adze.dialects.errors import AdzeError
+
+said = {}
+
+def attempt(name, function):
+    try:
+        said[name] = function()
+    except AdzeError as error:
+        said[name] = [type(error).__name__, error.message, error.hint]
+"""
+
+
+def on_fake_cuda(script: str, **variables: str | int) -> dict[str, Any]:
+    """What `script` left in `said`; the process must end well, also after errors."""
+    folder = driver_folder()
+    environment = {
+        **os.environ,
+        "LD_LIBRARY_PATH": f"{folder}:{os.environ.get('LD_LIBRARY_PATH', '')}",
+        **{f"FAKE_CUDA_{name.upper()}": str(value) for name, value in variables.items()},
+    }
+    program = f"{_BEGINNING}\n{script}\nprint(json.dumps(said))\n"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+@cache
+def driver_folder() -> Path:
+    """The folder of the built driver."""
+    folder = Path(mkdtemp(prefix="fake-cuda-"))
+    command = [str(COMPILER), "-O1", "-w", "-shared", "-fPIC", "-o", str(folder / "libcuda.so"), str(SOURCE)]
+    subprocess.run(command, check=True)
+    return folder
