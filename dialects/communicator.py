@@ -31,6 +31,9 @@ class Communicator(Protocol):
     overlaps: bool
     """Whether a thread of its own exchanges arrays while the program computes."""
 
+    has_own_process: bool
+    """Whether no other rank is in this process: what waits for the others then holds up none of them."""
+
     def all_reduce(self, group: tuple[int, ...], kind: str, x: np.ndarray, /) -> np.ndarray:
         """The sum, max or min over the group, a new array of the same bytes in each member."""
 

@@ -21,6 +21,7 @@ from .base import Pass
 from .ir.functions import functions
 from .lower.convert import Convert
 from .lower.fuse_reductions import FuseReductions
+from .lower.hold_channels import HoldChannels
 from .lower.hold_state import HoldState
 from .lower.inline_bodies import InlineBodies
 from .lower.iree.dropped_loop_state import UseLoopState
@@ -29,7 +30,6 @@ from .lower.iree.folded_offsets import BoundSizes
 from .lower.iree.signed_extrema import UnsignedExtrema
 from .lower.iree.two_index_maps import MarkBarriers
 from .lower.kernels.convolutions.replace import ConvolutionKernels
-from .lower.kernels.element_kernels import ElementKernels
 from .lower.kernels.loops.replace import LoopKernels
 from .lower.kernels.loops.select import SelectLoops
 from .lower.kernels.reduction_kernels import ReductionKernels
@@ -44,6 +44,7 @@ from .optimize.dead_results import eliminate_dead_results
 from .optimize.inline import inline
 from .optimize.simplify import simplify
 from .partition.combine import CombineCollectives
+from .partition.direct import DirectCollectives
 
 Observer = Callable[["Pass", "mlir.ir.Module", float], None]
 
@@ -95,6 +96,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     Simplify(),
     DropDeadResults(),
     CombineCollectives(),
+    DirectCollectives(),
     Plan(),
     ExpandRoutines(),
     RoutineKernels(),
@@ -111,11 +113,12 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     UseLoopState(),
     BoundSizes(),
     KeepLifetimes(),
+    HoldChannels(),
     HoldState(),
 )
 """From a traced program to what IREE compiles."""
 
-AFTER_FLOW: Final[tuple[Pass, ...]] = (InlineLayers(), ReductionKernels(), ElementKernels(), TileKernels())
+AFTER_FLOW: Final[tuple[Pass, ...]] = (InlineLayers(), ReductionKernels(), TileKernels())
 """What runs on the kernels that IREE divides a program into, in its phase `flow`; IREE goes on from there."""
 
 SIMPLIFIED: Final = DropDeadResults.name
@@ -124,7 +127,7 @@ SIMPLIFIED: Final = DropDeadResults.name
 LOWERED: Final = PIPELINE[-1].name
 
 
-_ONLY_ADZE: Final = (Inline, Simplify, DropDeadResults, CombineCollectives, CheckNans)
+_ONLY_ADZE: Final = (Inline, Simplify, DropDeadResults, CombineCollectives, DirectCollectives, CheckNans)
 """Passes that need no dialects but adze's and `func`: evaluating and differentiating run no others."""
 
 
@@ -147,7 +150,7 @@ def for_target(passes: Sequence[Pass], target: Target, *, loop_kernels: bool = T
 
 
 def _configured(step: Pass, target: Target, loop_kernels: bool) -> Pass:
-    if isinstance(step, Plan):
+    if isinstance(step, (DirectCollectives, Plan)):
         return replace(step, target=target.name)
     return replace(step, kernels="on" if loop_kernels else "off") if isinstance(step, SelectLoops) else step
 

@@ -1,8 +1,8 @@
 """Compile targets as values.
 
-Input: text such as `cpu`, `cpu:x86-64-v3`, `vulkan:ampere` or `cuda:sm_80`. Output: a frozen `Target`: its
-canonical name, the flags that make IREE compile for it, and the facts that the lowering decides by. Text
-is parsed once, here; a name that IREE would abort the process for never reaches it.
+Input: text such as `cpu`, `cpu:x86-64-v3`, `vulkan:ampere`, `cuda:sm_80` or `cuda:sm_80+nccl`. Output: a
+frozen `Target`: its canonical name, the flags that make IREE compile for it, and the facts that the lowering
+decides by. Text is parsed once, here; a name that IREE would abort the process for never reaches it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class Target:
 
     `fingerprint` names the very machine where that matters (`cpu` alone) and is empty otherwise: it belongs
     in every cache key. `missing_dtypes` are the dtypes that the target has no arithmetic for, and
-    `native_f64_math` says whether IREE compiles `math.sin` and its like on f64 there.
+    `native_f64_math` says whether IREE compiles `math.sin` and its like on f64 there. With `has_channels` the
+    devices of several ranks exchange arrays themselves, by NCCL; else their hosts do.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Target:
     missing_dtypes: tuple[str, ...] = ()
     required_features: tuple[str, ...] = ()
     fingerprint: str = ""
+    has_channels: bool = False
 
     def __str__(self) -> str:
         return self.name
@@ -52,6 +54,8 @@ def parse_target(text: str | Target) -> Target:
     if isinstance(text, Target):
         return text
     kind, colon, detail = text.strip().partition(":")
+    if kind == f"cuda{NCCL}" and not colon:
+        return _cuda_target(NCCL)
     if colon and not detail and kind in {known.value for known in TargetKind}:
         raise TargetError(
             f"target {text!r} ends with a colon: expected a detail after it",
@@ -80,6 +84,7 @@ def target_names() -> list[str]:
     names += [f"cpu:{name}" for name in _CPU_DETAILS]
     names += ["vulkan", *(f"vulkan:{name}" for name in (*_LAVAPIPE_SUBGROUPS, *_VULKAN_ARCHITECTURES))]
     names += ["cuda", *(f"cuda:{name}" for name in _CUDA_ARCHITECTURES)]
+    names += [f"cuda:{name}{NCCL}" for name in _CUDA_ARCHITECTURES]
     names += ["rocm", *(f"rocm:{name}" for name in _ROCM_ARCHITECTURES), "metal"]
     return names
 
@@ -244,7 +249,13 @@ _HOPPER: Final = (
 )
 
 
+NCCL: Final = "+nccl"
+"""What follows the name of a CUDA target whose devices exchange arrays themselves."""
+
+
 def _cuda_target(detail: str) -> Target:
+    has_channels = detail.endswith(NCCL)
+    detail = detail.removesuffix(NCCL)
     architecture = detail or "sm_80"  # PTX: the driver compiles it on for any newer GPU
     if architecture not in _CUDA_ARCHITECTURES:
         raise TargetError(
@@ -257,12 +268,13 @@ def _cuda_target(detail: str) -> Target:
     else:
         flags = ("--iree-hal-target-device=cuda", f"--iree-cuda-target={architecture}")
     return Target(
-        name=f"cuda:{architecture}",
+        name=f"cuda:{architecture}{NCCL if has_channels else ''}",
         kind=TargetKind.CUDA,
         architecture=architecture,
         flags=flags,
         vector_bits=128,
         native_f64_math=True,
+        has_channels=has_channels,
     )
 
 

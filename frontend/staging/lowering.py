@@ -18,7 +18,7 @@ from ...passes.lower.host_calls import localized
 from ...passes.lower.kernels.loops.embed import has_loop_kernels
 from ...passes.lower.plan import hints_of, is_vectorized
 from ...passes.lower.tuning.hints import ModuleHints
-from ...passes.partition.combine import CombineCollectives
+from ...passes.partition.direct import DirectCollectives
 from ...passes.partition.divide import divide
 from ...passes.partition.layouts import Layout, Spec, part_of
 from ...passes.partition.traffic import stated_grids
@@ -79,8 +79,8 @@ def lowered_module(
         dumps.write(step.name, module)
         if step.name == SIMPLIFIED:
             ir_sha256 = hashlib.sha256(module_text(module).encode()).hexdigest()
-        if step.name == CombineCollectives.name:
-            sites, job = (*sites, *collective_sites(module)), job_of(module, division)
+        if step.name == DirectCollectives.name:
+            sites, job = (*sites, *collective_sites(module, chosen)), job_of(module, chosen, division)
         if observer is not None:
             observer(step, module, seconds)
 

@@ -14,8 +14,8 @@ from .aliases import Operation
 EXECUTABLE: Final = "stream.executable"
 """A kernel of our own, which the lowering put beside the functions: no pass looks into it."""
 
-_BESIDE: Final = (EXECUTABLE, "util.global")
-"""Kernels of our own, and the arrays that a program keeps."""
+_BESIDE: Final = (EXECUTABLE, "util.global", "util.initializer")
+"""Kernels of our own, and the arrays and channels that a program keeps."""
 
 
 def functions(module: mlir.ir.Module) -> dict[str, Operation]:

@@ -1,7 +1,8 @@
 """Collectives on their way to a compiled program: the functions that it imports, and its meshes.
 
-Input: a module with collectives over a mesh. Output: a `HostSite` for each import that their lowering emits,
-and the names of the axes of each mesh. `runtime/distributed/imports.py` says what the imports are.
+Input: a module with collectives over a mesh, and its target. Output: a `HostSite` for each import that their
+lowering emits, and the names of the axes of each mesh. `runtime/distributed/imports.py` says what the imports
+are.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from ...dialects.op import DIALECT
 from ...dialects.ops.collectives.mesh_axes import MeshAxisOp, Unvary, Vary
 from ...dialects.types import TensorType
 from ...runtime.distributed.division import Division
-from ...runtime.distributed.imports import import_name, sites_of
+from ...runtime.distributed.imports import INDEX, channel_names, import_name, sites_of
 from ...runtime.distributed.programs import Job, job_for
 from ...runtime.execute.host_calls import HostSite
+from ...runtime.targets import Target
 from ..analysis.verify import location_text
 
 
@@ -53,28 +55,32 @@ def _collectives(module: mlir.ir.Module) -> list[_Collective]:
     return found
 
 
-def _named(collectives: list[_Collective]) -> Iterator[tuple[str, _Collective]]:
+def _named(collectives: list[_Collective], target: Target) -> Iterator[tuple[str, _Collective]]:
     for each in collectives:
         op, attributes = each.application.op.name, each.application.attributes
-        yield import_name(op, attributes, each.type.dtype, each.type.rank), each
+        if target.has_channels and op != INDEX:
+            for name in channel_names(attributes["mesh"], attributes["axis"]):
+                yield name, each
+        else:
+            yield import_name(op, attributes, each.type.dtype, each.type.rank), each
 
 
-def collective_sites(module: mlir.ir.Module) -> tuple[HostSite, ...]:
+def collective_sites(module: mlir.ir.Module, target: Target) -> tuple[HostSite, ...]:
     """What the program imports; equal collectives share one function."""
     named: dict[str, _Collective] = {}
-    for name, each in _named(_collectives(module)):
+    for name, each in _named(_collectives(module), target):
         named.setdefault(name, each)
     return tuple(site for name, each in named.items() for site in sites_of(name, each.where))
 
 
-def job_of(module: mlir.ir.Module, division: Division | None = None) -> Job | None:
+def job_of(module: mlir.ir.Module, target: Target, division: Division | None = None) -> Job | None:
     """The job that a program with collectives, or a `division`, is for; None for a program of one rank."""
     collectives = _collectives(module)
     if not collectives and division is not None:
         return Job(math.prod(division.sizes), (), (), division)
     if not collectives:
         return None
-    imports = sorted({name for name, _ in _named(collectives)})
+    imports = sorted({name for name, _ in _named(collectives, target)})
     meshes: dict[tuple[int, ...], dict[int, str]] = {}
     for each in collectives:
         attributes = each.application.attributes

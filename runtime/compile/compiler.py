@@ -9,6 +9,7 @@ context would crash the compiler. Nothing of IREE is imported before the first c
 from __future__ import annotations
 
 import enum
+import functools
 import re
 import shlex
 import tempfile
@@ -20,8 +21,10 @@ from typing import Final, TypeAlias
 
 from ..errors import CompileError
 from ..targets import Target, TargetKind
+from .channels import with_ranks
 from .diagnostics import Diagnostic
 from .faults.empty_bindings import with_room
+from .faults.gathered_counts import with_sent_counts
 from .faults.repeated_references import deduplicated, may_branch
 from .faults.replayed_copies import with_new_copies
 from .invocation import FLAGS_REFUSED, Invocation, is_parsed
@@ -167,8 +170,8 @@ def compile_bytecode(
     chosen = without_libraries(flags) or flags
     with Invocation(chosen, diagnostics, verifies_passes=options.verifies_passes) as invocation:
         finish = _finished if chosen is flags else _finished_without_libraries
-        if has_faults_of_vulkan(target):
-            finish = _finished_for_vulkan
+        if changes_device_calls(target):
+            finish = functools.partial(_finished_with_changes, target)
         vmfb = _compile_in_process(module, invocation, diagnostics, is_checked, tune, finish, needs_tune)
     if vmfb is None:
         raise compile_error(module, target, options, diagnostics, reproducer_dir)
@@ -271,24 +274,27 @@ def _finished_without_libraries(
     return _finished(invocation, diagnostics, branches)
 
 
-def has_faults_of_vulkan(target: Target) -> bool:
-    """Whether the target's driver has the faults that are mended in the program (`faults/`)."""
-    return target.kind is TargetKind.VULKAN
+def changes_device_calls(target: Target) -> bool:
+    """Whether programs for the target are changed where they call their device (`with_changed_calls`)."""
+    return target.kind is TargetKind.VULKAN or target.has_channels
 
 
-def without_faults_of_vulkan(program: bytes) -> bytes:
-    """A program of `DEVICE_PHASE` whose kernels may get empty arrays, its copies recorded for each call."""
+def with_changed_calls(program: bytes, target: Target) -> bytes:
+    """A program of `DEVICE_PHASE` without the faults that the target's driver has (`faults/`): kernels may
+    get empty arrays, copies are recorded for each call. Channels between devices are of its ranks."""
+    if target.has_channels:
+        return with_sent_counts(with_ranks(program))
     return with_new_copies(with_room(program))
 
 
-def _finished_for_vulkan(
-    invocation: Invocation, diagnostics: list[Diagnostic], branches: bool
+def _finished_with_changes(
+    target: Target, invocation: Invocation, diagnostics: list[Diagnostic], branches: bool
 ) -> bytes | None:
-    """The program, mended on the way."""
+    """The program, changed on the way."""
     if not invocation.advance(DEVICE_PHASE):
         return None
     program = invocation.bytecode()
-    changed = without_faults_of_vulkan(program)
+    changed = with_changed_calls(program, target)
     if changed is not program and not invocation.replace(changed):
         return None
     return _finished(invocation, diagnostics, branches)

@@ -18,9 +18,9 @@ from .compiler import (
     MACHINE_PHASE,
     CompiledModule,
     CompileOptions,
+    changes_device_calls,
     compile_error,
-    has_faults_of_vulkan,
-    without_faults_of_vulkan,
+    with_changed_calls,
 )
 from .diagnostics import SOURCE_NAME, Diagnostic, parse_diagnostics
 from .faults.repeated_references import deduplicated, may_branch
@@ -59,7 +59,7 @@ def compile_in_subprocess(
                 raise compile_error(module, target, options, diagnostics, reproducer_dir)
             return produced
 
-        branches, is_vulkan = may_branch(module), has_faults_of_vulkan(target)
+        branches = may_branch(module)
         from_phase: tuple[str, ...] = ()
         lean = changed_flags(flags, run(EMPTY, f"--compile-to={DEVICES_ARE_KNOWN}").decode())
         if lean is not None:
@@ -67,10 +67,9 @@ def compile_in_subprocess(
             module = run(module, f"--compile-to={KERNELS_ARE_LLVM}", "--emit-mlir-bytecode")
             module = with_libraries(module) if calls_a_library(module) else module
             from_phase = (f"--compile-from={KERNELS_ARE_LLVM}",)
-        if is_vulkan:
-            module = without_faults_of_vulkan(
-                run(module, *from_phase, f"--compile-to={DEVICE_PHASE}", "--emit-mlir-bytecode")
-            )
+        if changes_device_calls(target):
+            program = run(module, *from_phase, f"--compile-to={DEVICE_PHASE}", "--emit-mlir-bytecode")
+            module = with_changed_calls(program, target)
             from_phase = (f"--compile-from={DEVICE_PHASE}",)
         if branches:
             program = run(module, *from_phase, f"--compile-to={MACHINE_PHASE}", "--emit-mlir-bytecode")

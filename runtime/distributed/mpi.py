@@ -33,6 +33,8 @@ _BY_MPI: Final = frozenset("bhilqBHILQfdFD")
 class MpiCommunicator:
     """The rank of this process; see `Communicator` for the methods."""
 
+    has_own_process = True
+
     def __init__(self, world: Any) -> None:
         self._world = world
         self.overlaps = _cores(world) > 1

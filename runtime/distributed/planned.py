@@ -18,6 +18,7 @@ class PlannedCommunicator:
     """The ranks of a job that is only built for; see `Communicator` for the methods."""
 
     overlaps = False
+    has_own_process = True
 
     def __init__(self, size: int) -> None:
         self.size = size

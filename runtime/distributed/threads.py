@@ -58,6 +58,7 @@ class ThreadCommunicator:
     """One rank of a run of threads; see `Communicator` for the methods."""
 
     overlaps = True
+    has_own_process = False
 
     def __init__(self, world: _World, rank: int) -> None:
         self._world = world

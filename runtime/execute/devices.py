@@ -97,14 +97,6 @@ class Device:
         return native().HalBufferView(buffer, list(shape), element_type)
 
     @property
-    def target(self) -> str:
-        """What programs are compiled for to run here: of several Vulkan devices each has its own family."""
-        architecture = (
-            None if self.kind is not DeviceKind.VULKAN else vulkan_architecture_of(self.description)
-        )
-        return self.kind.value if architecture is None else f"{self.kind.value}:{architecture}"
-
-    @property
     def is_usable(self) -> bool:
         """False in a forked child for all but `local-sync`: the worker threads stayed with the parent."""
         return self.name == "local-sync" or self._process == os.getpid()
@@ -285,7 +277,17 @@ def _canonical_name(name: str, work: float | None) -> str:
             "or cuda:<number>",
             hint=f"here there are {_names_here()}",
         )
-    return driver if is_local else f"{driver}:{int(position or 0)}"
+    return driver if is_local else f"{driver}:{int(position or _own_number(driver))}"
+
+
+_PLACES: Final = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID")
+"""Variables by which launchers of MPI say which of the ranks of its machine a process is."""
+
+
+def _own_number(driver: str) -> int:
+    """The GPU of this process where none is named: each rank of a job takes the next one of its machine."""
+    place = next((os.environ[name] for name in _PLACES if os.environ.get(name, "").isdigit()), "0")
+    return int(place) % (len(_driver_devices(driver)) or 1) if place != "0" else 0
 
 
 def _create_device(name: str) -> Device:

@@ -25,12 +25,17 @@ if TYPE_CHECKING:
     from iree import runtime as iree_runtime
 
 MODULE: Final = "adze_host"
+ARRAYS: Final = "arrays"
+BYTES: Final = "bytes"
+INTEGER: Final = "integer"
+"""What a function gives to the program: arrays, or one array as bytes of the host, or as a number."""
 
 
 @dataclass(frozen=True)
 class HostSite:
     """A call of a Python function by a program: the name that it imports, the function of NumPy arrays, the
-    dtypes of its operands and the number of its results; `where` is the user's line."""
+    dtypes of its operands, and the number of its results and what they are to the program; `where` is the
+    user's line."""
 
     name: str
     function: Callable[[list[np.ndarray]], Sequence[np.ndarray]]
@@ -38,6 +43,7 @@ class HostSite:
     result_count: int
     where: str | None
     module: str = MODULE
+    gives: str = ARRAYS
 
 
 class _Raised(threading.local):
@@ -74,7 +80,8 @@ def _module_of(name: str, sites: Sequence[HostSite], device: Device) -> Callable
     def make(instance: iree_runtime.VmInstance) -> iree_runtime.VmModule:
         interface = native().PyModuleInterface(name, _State)
         for site in sites:
-            convention = f"0{'r' * len(site.operands) or 'v'}_{'r' * site.result_count or 'v'}"
+            results = "i" if site.gives == INTEGER else "r" * site.result_count or "v"
+            convention = f"0{'r' * len(site.operands) or 'v'}_{results}"
             interface.export(site.name, convention, _entry(site, device.name))
         return interface.create()
 
@@ -99,13 +106,24 @@ def _entry(site: HostSite, name: str) -> Callable[..., Any]:
         assert site is not None
         try:
             arrays = [_array(r, dtype, device) for r, dtype in zip(references, site.operands, strict=True)]
-            views = [from_host(r, device, copy=True).view.ref for r in site.function(arrays)]
+            results = site.function(arrays)
+            if site.gives != ARRAYS:
+                return _plain(site.gives, results[0])
+            views = [from_host(r, device, copy=True).view.ref for r in results]
         except BaseException as error:
             _raised.error = error
             raise
         return views[0] if len(views) == 1 else tuple(views) if views else None
 
     return call
+
+
+def _plain(kind: str, result: np.ndarray) -> Any:
+    if kind == INTEGER:
+        return int(result)
+    buffer = native().VmBuffer(result.nbytes, alignment=16)
+    np.frombuffer(buffer, np.uint8)[:] = result.view(np.uint8).reshape(-1)
+    return buffer.ref
 
 
 def _array(reference: Any, dtype: np.dtype, device: Device) -> np.ndarray:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
 
+from ...dialects.errors import AdzeError
 from ..artifact.signature import (
     ArraySpec,
     FunctionSignature,
@@ -61,6 +62,9 @@ class Executable:
             self._modules = (*(make(_vm_instance()) for make in modules), self._module)
             self._context = _new_context(self._modules, self.device)
         except Exception as error:
+            raised = take_raised()  # by a function that the program asks when it is loaded
+            if isinstance(raised, AdzeError):
+                raise raised from error
             raise ArtifactError(_explain_load(error, self.device)) from error
         self._signatures = {signature.name: signature for signature in signatures}
         self._functions: dict[str, Function] = {}
@@ -357,6 +361,8 @@ def _explain_load(error: Exception, device: Device) -> str:
         )
     if missing:
         return f"the program needs an IREE module {missing[1]!r} that this runtime does not offer"
+    if "NCCL" in text:
+        return f"its devices exchange arrays by NCCL, and IREE cannot use what is here: {_first_reason(text)}"
     if "INCOMPATIBLE" in text or "not found or unavailable" in text:
         return f"the program was not compiled for {device.name} ({device.description})"
     return f"not a program that IREE can load: {_first_reason(text)}"

@@ -54,9 +54,11 @@ def on_fake_cuda(script: str, **variables: str | int) -> dict[str, Any]:
 
 
 @cache
-def driver_folder() -> Path:
-    """The folder of the built driver."""
+def driver_folder(nccl: str = "") -> Path:
+    """The folder of the built driver, with `fake_nccl.c` beside it where that is asked for."""
     folder = Path(mkdtemp(prefix="fake-cuda-"))
-    command = [str(COMPILER), "-O1", "-w", "-shared", "-fPIC", "-o", str(folder / "libcuda.so"), str(SOURCE)]
-    subprocess.run(command, check=True)
+    for source, library in ((SOURCE, "libcuda.so"), (SOURCE.with_name(f"{nccl}.c"), "libnccl.so")):
+        if source.exists():
+            command = [str(COMPILER), "-O1", "-w", "-shared", "-fPIC", "-o", str(folder / library)]
+            subprocess.run([*command, str(source), "-lpthread", "-ldl"], check=True)
     return folder

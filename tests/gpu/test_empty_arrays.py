@@ -41,7 +41,7 @@ def test_empty_arrays_are_computed_with() -> None:
 @pytest.mark.vulkan
 @needs_vulkan
 def test_unfenced_they_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiler, "has_faults_of_vulkan", lambda target: False)
+    monkeypatch.setattr(compiler, "changes_device_calls", lambda target: False)
     monkeypatch.setenv("ADZE_CACHE", "off")
     compiled = adze.trace(lambda x: x + 1, ROWS).lower("vulkan").compile()
     with pytest.raises(FailedCallError, match="resolved to an empty buffer range"):

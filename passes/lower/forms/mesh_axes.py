@@ -1,7 +1,7 @@
 """Lowerings of collectives over a mesh: calls of functions that the program imports.
 
-`runtime/distributed/imports.py` has their names, and says what each does. Over an axis of
-one rank there is nothing to import.
+`runtime/distributed/imports.py` has their names, and says what each does. Over an axis of one rank there is
+nothing to import. Where the devices exchange arrays themselves, `channels.py` has what they do.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from ....runtime.distributed.imports import MODULE, import_name
 from ..builder import Value
 from ..iree.exported_loop_state import awaited
 from ..lowering import LoweringContext
+from .channels import exchanged
 from .host_calls import require_own_runtime, with_unknown_sizes
 from .movement import broadcast
 
@@ -35,6 +36,8 @@ def lower_mesh_collective(ctx: LoweringContext, x: Value, index: Value, **attrib
     """A call of `x`; over one rank, `x`."""
     if attributes["mesh"][attributes["axis"]] == 1:
         return x if attributes.get("perm", True) else zeros_like(ctx, x)
+    if ctx.target.has_channels:
+        return exchanged(ctx, x, attributes)
     return _imported(ctx, ctx.op.name, (x,), attributes)
 
 

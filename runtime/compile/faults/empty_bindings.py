@@ -14,8 +14,9 @@ Goes when: `tests/gpu/test_empty_arrays.py::test_unfenced_they_are_refused` fail
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
 from typing import Any, Final
+
+from ..device_calls import device_calls
 
 _ROOM: Final = 64
 """Bytes behind a piece of memory, as many as its alignment."""
@@ -36,22 +37,11 @@ def with_room(program: bytes) -> bytes:
 
     with new_context(foreign_ops=False, is_light=True) as context, ir.Location.unknown():
         module = ir.Module.parse(program, context)
-        if not sum(_give_room(ir, operation) for operation in list(_operations(module.operation))):
+        if not sum(_give_room(ir, operation) for operation in list(device_calls(module.operation))):
             return program
         buffer = io.BytesIO()
         module.operation.write_bytecode(buffer)
         return buffer.getvalue()
-
-
-def _operations(operation: Any) -> Iterator[Any]:
-    """Every operation within, but those of executables."""
-    for region in operation.regions:
-        for block in region.blocks:
-            for child in block.operations:
-                inner = child.operation
-                if inner.name != "hal.executable":
-                    yield inner
-                    yield from _operations(inner)
 
 
 def _give_room(ir: Any, operation: Any) -> int:
