@@ -18,6 +18,7 @@ from ...runtime.artifact.artifact import Contents, save
 from ...runtime.artifact.files import write_atomically
 from ...runtime.artifact.variants import part_of, variant_of
 from ...runtime.artifact.weights import safetensors_of
+from ...runtime.distributed.programs import for_any_target
 from ...runtime.targets import Target, parse_target
 from ..errors import ArgumentError
 from .compiled import Compiled
@@ -34,7 +35,8 @@ def packed(compiled: Sequence[Compiled], *, keep_ir: bool = False) -> Contents:
     if not others:
         return Contents(first.vmfb, first.manifest, ir)
     variants = tuple(variant_of(each.manifest, each.vmfb) for each in compiled)
-    manifest = replace(first.manifest, variants=variants)
+    extra = for_any_target([each.manifest.extra for each in compiled])
+    manifest = replace(first.manifest, variants=variants, extra=extra)
     parts = {part_of(variant): each.vmfb for variant, each in zip(variants[1:], others, strict=True)}
     return Contents(first.vmfb, manifest, ir, parts)
 

@@ -71,6 +71,15 @@ def job_for(imports: Sequence[str], meshes: Mapping[tuple[int, ...], Mapping[int
     return Job(sizes.pop(), tuple(imports), tuple(sorted(named, key=repr)))
 
 
+def for_any_target(extras: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
+    """What manifests of one program for several targets say besides: a job has the imports of all of them."""
+    first, *others = extras
+    if EXTRA not in first:
+        return dict(first)
+    imports = {name for extra in (first, *others) for name in extra[EXTRA]["imports"]}
+    return {**first, EXTRA: {**first[EXTRA], "imports": sorted(imports)}}
+
+
 def job_from(extra: Mapping[str, Json]) -> Job | None:
     """The job that a manifest states; None for a program of one rank, `ArtifactError` for what is no job."""
     data = extra.get(EXTRA)

@@ -19,6 +19,7 @@ from adze.cli.inspect import inspect
 from adze.cli.run import run
 from adze.dialects.communicator import DistributedError
 from adze.frontend.errors import ShardingError
+from adze.frontend.staging.packages import write_traced
 from adze.runtime.artifact import artifact
 from adze.runtime.errors import ArtifactError, CallError
 from adze.sharding import NamedSharding
@@ -82,6 +83,17 @@ def test_adze_run_writes_the_results_once(program: Path, tmp_path: Path, capsys:
 def test_inspect_says_how_many_ranks(program: Path, capsys: Any) -> None:
     inspect(program)
     assert "ranks" in (out := capsys.readouterr().out) and "2, mesh d 2" in out
+
+
+def test_a_file_for_several_targets_has_what_each_of_them_imports(tmp_path: Path) -> None:
+    """Hosts exchange the arrays of one target, devices those of another."""
+    with adze.distributed.planned(2):
+        program = adze.trace(step, X, W)
+        write_traced(tmp_path / "step.vmfb", program, ["cpu", "cuda:sm_80+nccl"])
+    imports = artifact.read(tmp_path / "step.vmfb").manifest.extra["job"]["imports"]
+    assert {name.split(".")[0] for name in imports} >= {"all_reduce", "channel_id", "channel_rank"}
+    for results in adze.distributed.run(lambda: adze.load(tmp_path / "step.vmfb", device="cpu")(X, W), 2):
+        check(results)
 
 
 def test_what_is_no_job_of_that_size_is_refused(program: Path) -> None:
