@@ -8,6 +8,7 @@ which each pair of values of two factors occurs finds what the product finds, wi
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Final, TypeVar
 
@@ -29,17 +30,23 @@ def each_pair(row: Sequence[Hashable]) -> set[Hashable]:
 def cover(goals: Sequence[Iterable[Hashable]]) -> list[bool]:
     """Flags of a set of rows which together reach all `goals`, given those that each row reaches.
 
-    The row that adds most goals is taken first, the earlier one of equals: the same rows give the same flags.
+    The row that adds most goals is taken first; of equals the one whose goals were reached least often, so
+    that no value is left to one row where others could share it; then the earlier one.
     """
-    missing = [set(reached) for reached in goals]
+    everything = [tuple(reached) for reached in goals]
+    missing = [set(reached) for reached in everything]
+    times: Counter[Hashable] = Counter()
     rows_of: dict[Hashable, list[int]] = {}
     for number, reached in enumerate(missing):
         for goal in reached:
             rows_of.setdefault(goal, []).append(number)
     chosen = [False] * len(missing)
     while any(missing):
-        best = max(range(len(missing)), key=lambda number: (len(missing[number]), -number))
+        most = max(map(len, missing))
+        equals = [number for number, left in enumerate(missing) if len(left) == most]
+        best = min(equals, key=lambda number: sum(times[goal] for goal in everything[number]))
         chosen[best] = True
+        times.update(everything[best])
         for goal in tuple(missing[best]):
             for number in rows_of[goal]:
                 missing[number].discard(goal)

@@ -83,6 +83,7 @@ FUNCTIONS: tuple[Callable[[Any], Any], ...] = (
 )
 
 
+@pytest.mark.each_value(lambda function, columns: ((function, columns > 64), columns))
 @pytest.mark.parametrize("columns", [64, 67, 133, 9])
 @pytest.mark.parametrize(
     "function", [total, squares, centered, moments, normalized, neighbours, reversed_products]
@@ -102,10 +103,12 @@ def test_accesses_of_blocks_are_within_bounds() -> None:
         np.testing.assert_allclose(got, function(x), rtol=1e-5)
 
 
+# A kernel is one algorithm for all dtypes; what differs is how many elements a vector has.
 OFTEN = (np.float32, np.float64, np.int8)
 RARELY = (np.int32, np.int64, np.uint8, np.uint32)
 
 
+@pytest.mark.each_value(lambda shape, dtype: (dtype, (shape, dtype is np.float32)))
 @pytest.mark.parametrize("dtype", [*OFTEN, *(pytest.param(d, marks=pytest.mark.thorough) for d in RARELY)])
 @pytest.mark.parametrize("shape", [(300, 65), (7, 40, 127), (5, 3001), (2000, 5), (40, 6, 16)])
 def test_values(shape: tuple[int, ...], dtype: Any) -> None:

@@ -84,6 +84,7 @@ FUNCTIONS: tuple[Callable[[Any], Any], ...] = (
 )
 
 
+@pytest.mark.each_value(lambda function, size: ((function, size == 64), size))
 @pytest.mark.parametrize("size", [64, 67, 133])
 @pytest.mark.parametrize("function", [total, squares, normalized, beside_first, greatest, reversed_products])
 def test_all_accesses_are_within_bounds(function: Callable[[Any], Any], size: int) -> None:
@@ -92,6 +93,7 @@ def test_all_accesses_are_within_bounds(function: Callable[[Any], Any], size: in
     np.testing.assert_allclose(got.reshape(np.shape(function(x))), function(x), rtol=1e-5)
 
 
+@pytest.mark.each_value(lambda shape, dtype: (dtype, (shape, dtype is np.float32)))
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.int32, np.int64, np.uint8, np.uint32])
 @pytest.mark.parametrize("shape", [(300, 65), (7, 40, 127), (3, 5000), (1, 40003)])
 def test_values(shape: tuple[int, ...], dtype: Any) -> None:
@@ -110,10 +112,11 @@ def test_values(shape: tuple[int, ...], dtype: Any) -> None:
             np.testing.assert_allclose(result, want, rtol=1e-4, err_msg=function.__name__)
 
 
-@pytest.mark.parametrize("place", [0, 63, 64, 130, 132])
-def test_special_numbers_reach_their_row_alone(place: int) -> None:
+def test_special_numbers_reach_their_row_alone() -> None:
     x = given(40, 133)
-    x[3, place], x[5, place], x[8, place], x[9] = np.nan, np.inf, -np.inf, -0.0
+    for number, place in enumerate([0, 63, 64, 130, 132]):
+        nan, inf, less, zero = range(4 * number, 4 * number + 4)
+        x[nan, place], x[inf, place], x[less, place], x[zero] = np.nan, np.inf, -np.inf, -0.0
 
     def reduced(x: Any) -> Any:
         return x.max(1), x.min(1), x.sum(1), (x / 8).prod(1), (x * x).max(1), xp.any(x > 100, axis=1)
@@ -258,6 +261,7 @@ def shares_and_counts(x: Any) -> Any:
     return share, xp.where(is_large, is_large.sum(-1, keepdims=True), -1)
 
 
+@pytest.mark.each_value(lambda size, function: ((function, size == 64), size))
 @pytest.mark.parametrize("function", [shares, great_ones])
 @pytest.mark.parametrize("size", [64, 67, 133])
 def test_accesses_to_elements_that_are_kept_are_within_bounds(function: Any, size: int) -> None:
@@ -266,6 +270,7 @@ def test_accesses_to_elements_that_are_kept_are_within_bounds(function: Any, siz
     np.testing.assert_allclose(got, function(xp.asarray(x)), rtol=2e-6)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("shape", [(300, 65), (7, 40, 127), (3, 5000), (3, 13_001), (4096, 16), (0, 65)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_values_of_elements_that_are_kept(shape: tuple[int, ...], dtype: Any) -> None:
