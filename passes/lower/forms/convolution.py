@@ -23,7 +23,9 @@ import numpy as np
 
 from ....dialects.ops.contraction.convolution_window import Convolution, Window, dilated, phases_of
 from ....dialects.ops.reduction import accumulation_dtype
+from ....dialects.types import COMPLEX
 from ..builder import LinalgBuilder, Size, Value
+from ..iree.overwritten_arguments import own_array
 from ..lowering import LoweringContext
 from ..tuning import configuration
 from .channels_last import grouped_convolution, per_group, ungrouped_convolution
@@ -194,7 +196,8 @@ def _convolve_phases(
     low = [max(0, *(-phase.start for phase in phases)) for phases in axes]
     high = [max(0, *(phase.end - n for phase in phases)) for n, phases in zip(shape[1:-1], axes, strict=True)]
     image = pad_tensor(b, image, [0, *low, 0], [0, *high, 0], b.scalars.constant(source, 0))
-    result = b.fill(b.scalars.constant(carried, 0), sizes, carried)
+    zero = b.scalars.constant(carried, 0)
+    result = own_array(b, zero, sizes) if carried in COMPLEX else b.fill(zero, sizes, carried)
     plain = Window((1,) * spatial, ((0, 0),) * spatial, (1,) * spatial, window.rhs_dilation)
     for phases in product(*axes):
         if not all(phase.taps for phase in phases):

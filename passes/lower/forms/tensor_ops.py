@@ -13,6 +13,7 @@ from ....dialects import mlir
 from ....dialects.types import COMPLEX
 from ..builder import DYNAMIC, Attribute, LinalgBuilder, Size, Type, Value
 from ..iree.complex_pads import is_padded
+from ..iree.overwritten_arguments import own_array
 
 
 def parse_attribute(b: LinalgBuilder, text: str | None) -> Attribute | None:
@@ -122,8 +123,7 @@ def pad_tensor(b: LinalgBuilder, x: Value, low: Sequence[Size], high: Sequence[S
     ir = mlir.ir
     element = ir.RankedTensorType(x.type).element_type
     if not is_padded(element):
-        whole = mlir.linalg.fill(scalar, outs=[b.empty_of_element(element, shape)])
-        return insert_slice(b, x, b.bind_shape(whole, shape), low, [1] * len(shape))
+        return insert_slice(b, x, own_array(b, scalar, shape), low, [1] * len(shape))
     sizes = [[n if isinstance(n, int) else DYNAMIC for n in part] for part in (low, high)]
     values = [[n for n in part if not isinstance(n, int)] for part in (low, high)]
     op = mlir.tensor.PadOp(tensor_type_like(x, shape), x, *values, *sizes)

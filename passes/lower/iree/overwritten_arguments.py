@@ -16,6 +16,7 @@ Goes when: `tests/passes/lower/iree/test_iree_faults.py::test_arguments_are_stil
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -23,7 +24,7 @@ import numpy as np
 from ....dialects import mlir
 from ....dialects.types import BOOL, INT32
 from ..barriers import BARRIER
-from ..builder import Operation, Value
+from ..builder import LinalgBuilder, Operation, Size, Value
 from ..lowering import LoweringContext
 from .copied_loop_state import RESIDENT
 
@@ -59,6 +60,23 @@ def copied(ctx: LoweringContext, x: Value, dtype: np.dtype) -> Value:
 
     maps = [b.identity_map(rank)] * 2
     return b.generic([x], [b.empty(shape, dtype)], maps, ["parallel"] * rank, body)
+
+
+def own_array(b: LinalgBuilder, scalar: Value, shape: Sequence[Size]) -> Value:
+    """An array of complex numbers that all are `scalar`, which no equal array becomes one with.
+
+    By a dispatch of its own that the optimizer cannot see to be a splat, as `copied`.
+    """
+    always = _opaque_scalar(b.scalars.constant(BOOL, True))
+    other = _opaque_scalar(b.scalars.constant(INT32, 0))
+
+    def body(_: Value) -> Value:
+        zero = mlir.arith.sitofp(mlir.ir.ComplexType(scalar.type).element_type, other)
+        return mlir.arith.select(always, scalar, mlir.complex.CreateOp(scalar.type, zero, zero).result)
+
+    rank = len(shape)
+    empty = b.empty_of_element(scalar.type, shape)
+    return b.generic([], [empty], [b.identity_map(rank)], ["parallel"] * rank, body)
 
 
 def _opaque_scalar(scalar: Value) -> Value:

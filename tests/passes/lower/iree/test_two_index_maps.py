@@ -15,6 +15,7 @@ from adze.runtime.targets import parse_target
 from ....selection import quick_first
 
 X = np.random.default_rng(0).normal(size=(4, 3))
+KERNEL = np.array([2, -1, 0.5, 3], np.float32)
 
 UNGUARDED = """
 func.func @main(%x: tensor<4x3xf32>) -> tensor<4x4xf32> {
@@ -118,6 +119,26 @@ def test_two_updates_of_one_constant_do_not_share_a_buffer(dtype: type) -> None:
     for _ in range(2):  # a second call would see what the first wrote into a constant
         for got, want in zip(function(u, 2 * u), updates(u, 2 * u), strict=True):
             np.testing.assert_array_equal(np.asarray(got), np.asarray(want))
+
+
+def test_two_padded_arrays_do_not_share_a_buffer() -> None:
+    """IREE filled one array for both, and wrote the second one's elements into memory that nobody had set."""
+
+    def padded(x, y):  # type: ignore[no-untyped-def]
+        of_x = anp.pad(x, 3), anp.pad(-x, 3), anp.convolve(x, KERNEL), anp.convolve(-x, 2 * KERNEL)
+        dilated = [
+            lax.conv_general_dilated(image[None, None], KERNEL[None, None], (1,), [(1, 1)], lhs_dilation=(3,))
+            for image in (y, -y)
+        ]
+        return *of_x, *dilated
+
+    x, y = adze.ShapeDtype(("n",), np.complex64), adze.ShapeDtype((9,), np.complex128)
+    compiled = adze.trace(padded, x, y).lower().compile()
+    for size in (1, 3, 4, 9) * 2:
+        other = np.random.default_rng(size).normal(size=(2, 9))
+        arguments = other[0, :size].astype(np.complex64), other[0] + 1j * other[1]
+        for got, want in zip(compiled(*arguments), padded(*arguments), strict=True):
+            np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.thorough
