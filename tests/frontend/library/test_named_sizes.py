@@ -34,25 +34,25 @@ def windows(
     return np.array([x[start : start + reach + 1 : dilation] for start in starts]).reshape(-1, window)
 
 
-@pytest.mark.parametrize(
-    ("window", "stride", "dilation", "padding"),
-    [(1, 2, 1, "VALID"), (2, 2, 1, "VALID"), (3, 1, 2, "VALID"), (5, 2, 2, "VALID"), (5, 1, 2, "SAME")],
-)
-def test_windows_of_a_named_size(window: int, stride: int, dilation: int, padding: str) -> None:
-    def pooled(x: Any) -> Any:
+WINDOWS = ((1, 2, 1, "VALID"), (2, 2, 1, "VALID"), (3, 1, 2, "VALID"), (5, 2, 2, "VALID"), (5, 1, 2, "SAME"))
+"""Size, stride, dilation and padding."""
+
+
+def test_windows_of_a_named_size() -> None:
+    def pooled(x: Any, window: int, stride: int, dilation: int, padding: str) -> Any:
         kind = (window,), (stride,), padding
         least = lax.reduce_window(x, np.float32(np.inf), lax.min, *kind, window_dilation=(dilation,))
         total = lax.reduce_window(x, np.float32(0), lax.add, *kind, window_dilation=(dilation,))
         return xp.stack([least, total])
 
-    program = compiled(pooled, adze.ShapeDtype(("n",), FLOAT))
+    spec = adze.ShapeDtype(("n",), FLOAT)
+    program = adze.trace(lambda x: [pooled(x, *each) for each in WINDOWS], spec).lower("cpu").compile()
     for size in (0, 1, 2, 5, 6, 12):
         x = np.random.default_rng(size).integers(-9, 9, size).astype(FLOAT)
-        expected = [
-            windows(x, window, stride, dilation, padding, fill=np.inf).min(axis=1, initial=np.inf),
-            windows(x, window, stride, dilation, padding, fill=0).sum(axis=1),
-        ]
-        np.testing.assert_array_equal(program(x), np.stack(expected))
+        for each, result in zip(WINDOWS, program(x), strict=True):
+            least = windows(x, *each, fill=np.inf).min(axis=1, initial=np.inf)
+            total = windows(x, *each, fill=0).sum(axis=1)
+            np.testing.assert_array_equal(result, np.stack([least, total]), err_msg=str(each))
 
 
 def test_windows_of_a_function_and_of_two_named_sizes() -> None:
@@ -63,25 +63,28 @@ def test_windows_of_a_function_and_of_two_named_sizes() -> None:
         return lax.reduce_window(x, np.float32(-np.inf), lax.max, (2, 3), (2, 1), "VALID").sum()
 
     spec = adze.ShapeDtype(("n", "m"), FLOAT)
-    for function in (joined, adze.grad(slope)):
-        program = compiled(function, spec)
-        for shape in ((6, 5), (2, 3), (1, 2), (9, 4)):
-            x = np.random.default_rng(1).standard_normal(shape).astype(FLOAT)
-            np.testing.assert_allclose(program(x), np.asarray(function(x)), rtol=1e-6)
+    functions = (joined, adze.grad(slope))
+    program = adze.trace(lambda x: [function(x) for function in functions], spec).lower("cpu").compile()
+    for shape in ((6, 5), (2, 3), (1, 2), (9, 4)):
+        x = np.random.default_rng(1).standard_normal(shape).astype(FLOAT)
+        for function, result in zip(functions, program(x), strict=True):
+            np.testing.assert_allclose(result, np.asarray(function(x)), rtol=1e-6)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("function", ["convolve", "correlate"])
 @pytest.mark.parametrize("dtype", [np.float32, np.complex64, np.int32, np.bool_], ids=lambda d: d.__name__)
 def test_convolutions_of_a_named_size(function: str, dtype: Any) -> None:
     theirs, ours = getattr(np, function), getattr(xp, function)
     kernel = KERNEL.astype(dtype)
     spec = adze.ShapeDtype(("n",), dtype)
-    forward = compiled(lambda x: ours(x, kernel, "full"), spec)
-    swapped = compiled(lambda x: ours(kernel, x, "full"), spec)
+    both = adze.trace(lambda x: (ours(x, kernel, "full"), ours(kernel, x, "full")), spec)
+    program = both.lower("cpu").compile()
     for size in (1, 3, 4, 9):
         x = np.random.default_rng(size).integers(-3, 3, size).astype(dtype)
-        np.testing.assert_allclose(forward(x), theirs(x, kernel, "full"), rtol=1e-6)
-        np.testing.assert_allclose(swapped(x), theirs(kernel, x, "full"), rtol=1e-6)
+        forward, swapped = program(x)
+        np.testing.assert_allclose(forward, theirs(x, kernel, "full"), rtol=1e-6)
+        np.testing.assert_allclose(swapped, theirs(kernel, x, "full"), rtol=1e-6)
 
 
 def test_points_of_a_curve_have_one_length() -> None:
@@ -142,8 +145,10 @@ def test_distinct_values_of_a_named_size(dtype: Any, fill: int | None) -> None:
 def test_sets_of_a_named_size() -> None:
     other = np.array([1, 2, 8], FLOAT)
     x = np.array([3, 1, 3, 2, 1], FLOAT)
-    for function, expected in (
-        (lambda x: xp.intersect1d(x, other, size=2), [1, 2]),
-        (lambda x: xp.setdiff1d(x, other, size=1), [3]),
-    ):
-        np.testing.assert_array_equal(compiled(function, adze.ShapeDtype(("n",), FLOAT))(x), expected)
+
+    def sets(x: Any) -> Any:
+        return xp.intersect1d(x, other, size=2), xp.setdiff1d(x, other, size=1)
+
+    common, rest = adze.trace(sets, adze.ShapeDtype(("n",), FLOAT)).lower("cpu").compile()(x)
+    np.testing.assert_array_equal(common, [1, 2])
+    np.testing.assert_array_equal(rest, [3])

@@ -60,7 +60,7 @@ def compiled_as_eager(
 def test_cholesky_of_all_orders(dtype: Any) -> None:
     shapes = part(
         [(0,), (1,), (2,), (3,), (7,), (16,), (17,), (64,), (65,), (135,), (2, 0, 4), (3, 5), (2, 3, 17)],
-        [(0,), (65,), (2, 3, 17)],
+        [(0,), (2, 65)],
     )
     inputs = [(positive(*shape, dtype=dtype),) for shape in shapes]
     for (a,), factor in zip(inputs, compiled_as_eager(xp.linalg.cholesky, inputs, dtype), strict=True):
@@ -117,7 +117,7 @@ def test_a_zero_on_the_diagonal_yields_infinities_or_nan(dtype: Any) -> None:
 def test_lu_of_all_shapes(dtype: Any) -> None:
     shapes = part(
         [(1, 1), (2, 2), (3, 5), (7, 3), (16, 16), (17, 17), (33, 65), (65, 64), (2, 0, 3, 3), (2, 3, 9, 9)],
-        [(7, 3), (33, 65), (2, 3, 9, 9)],
+        [(7, 3), (33, 65), (2, 9, 9)],
     )
     inputs = [(normal(*shape, dtype=dtype),) for shape in shapes]
     compiled_as_eager(lambda a: tuple(sp.lu_factor(a)), inputs, dtype, 2000)
@@ -209,22 +209,23 @@ def test_eigh_of_all_orders(dtype: Any) -> None:
 
 @float32_first
 def test_svd(dtype: Any) -> None:
-    shapes = part([(1, 1), (5, 3), (2, 3, 7), (20, 17), (17, 30)], [(1, 1), (5, 3), (2, 3, 7)])
+    shapes = part([(2, 5, 3), (2, 3, 7), (1, 1), (20, 17), (17, 30)], [(2, 5, 3), (2, 3, 7)])
     inputs = [normal(*shape, dtype=dtype) for shape in shapes]
-    inputs[1][:, 1] = inputs[1][:, 2]
-    inputs[2][1] = 0
-    unknown = inputs[1] * np.array(np.nan, dtype)
-    *compiled, of_unknown = adze.jit(
-        lambda inputs: [tuple(xp.linalg.svd(a, full_matrices=False)) for a in inputs]
-    )([*inputs, unknown])
+    inputs[0][0, :, 1] = inputs[0][0, :, 2]
+    inputs[1][1] = 0
+    unknown = [inputs[0] * np.array([1, np.nan], dtype)[:, None, None], *inputs[1:]]
+    compiled = adze.jit(lambda inputs: [tuple(xp.linalg.svd(a, full_matrices=False)) for a in inputs])
+    factors = compiled(inputs)
     bound = 100 * float(np.finfo(dtype).eps)
-    for a, results in zip(inputs, compiled, strict=True):
+    for a, results in zip(inputs, factors, strict=True):
         u, s, vh = (np.asarray(x) for x in results)
         assert np.max(np.abs((u * s[..., None, :]) @ vh - a)) < bound * max(np.abs(a).max(), 1)
         for basis in (np.swapaxes(u, -1, -2) @ u, vh @ np.swapaxes(vh, -1, -2)):
             assert np.max(np.abs(basis - np.eye(basis.shape[-1]))) < bound or not s.all()
         assert np.max(np.abs(s - np.linalg.svd(a, compute_uv=False))) < bound * max(s.max(), 1)
-    assert all(np.isnan(np.asarray(x)).all() for x in of_unknown)
+    for known, x in zip(factors[0], compiled(unknown)[0], strict=True):
+        np.testing.assert_array_equal(np.asarray(x)[0], np.asarray(known)[0])
+        assert np.isnan(np.asarray(x)[1]).all()
 
 
 def awkward(size: int, dtype: Any) -> np.ndarray:
@@ -331,7 +332,7 @@ def test_complex_systems(dtype: Any) -> None:
         factor = xp.linalg.cholesky(gram)
         return xp.linalg.solve(a, b), xp.linalg.inv(a), sign, log, factor, sp.lu_factor(a)[0]
 
-    shapes = part([(0,), (1,), (2,), (7,), (16,), (33,), (3, 5), (2, 0, 4), (130,)], [(33,), (3, 5)])
+    shapes = part([(0,), (1,), (2,), (7,), (16,), (33,), (3, 5), (2, 0, 4), (130,)], [(2, 17)])
     inputs = [
         (
             complex_normal(*s, s[-1], dtype=dtype) + 2 * np.eye(s[-1]).astype(dtype),
@@ -353,13 +354,14 @@ def test_complex_systems(dtype: Any) -> None:
 def test_complex_matrices_without_an_answer() -> None:
     a = np.ones((4, 4), np.complex128) * (1 + 1j)
     a[0, 0] = 2
-    x, inverse, factor = adze.jit(
+    compiled = adze.jit(
         lambda a: (xp.linalg.solve(a, a[0]), xp.linalg.inv(a), xp.linalg.cholesky(-xp.eye(4) + 0j * a))
-    )(a)
+    )
+    x, inverse, factor = compiled(a)
     assert not np.isfinite(np.asarray(x)).all() and not np.isfinite(np.asarray(inverse)).all()
     assert np.isnan(np.asarray(factor)).all()
     a[1, 2] = np.nan
-    assert np.isnan(np.asarray(adze.jit(xp.linalg.inv)(a))).any()
+    assert np.isnan(np.asarray(compiled(a)[1])).any()
 
 
 @pytest.mark.parametrize(("target", "shape"), [("cuda", (6, 6)), ("cpu", ("n", "n")), ("cpu", ("b", 5, 5))])
@@ -388,13 +390,13 @@ def test_infinite_pivots_of_complex_matrices() -> None:
         assert np.array_equal(x, [[0], [0.5]]) if is_number else np.isnan(x).all()
 
 
-@pytest.mark.parametrize("power", [-290, -150, 150, 307])
-def test_complex_systems_of_extreme_size(power: int) -> None:
+def test_complex_systems_of_extreme_size() -> None:
     """The squares of pivots overflow or vanish; quotients do not."""
-    a, b = complex_normal(9, 9, dtype=np.complex128), complex_normal(9, 2, dtype=np.complex128)
-    scale = 10.0**power
-    x = np.asarray(adze.jit(xp.linalg.solve)(a * scale, b * scale))
-    np.testing.assert_allclose(a @ x, b, rtol=0, atol=1e-12)
+    solve = adze.jit(xp.linalg.solve)
+    for power in (-290, -150, 150, 307):
+        a, b = complex_normal(9, 9, dtype=np.complex128), complex_normal(9, 2, dtype=np.complex128)
+        scale = 10.0**power
+        np.testing.assert_allclose(a @ np.asarray(solve(a * scale, b * scale)), b, rtol=0, atol=1e-12)
 
 
 @pytest.mark.thorough

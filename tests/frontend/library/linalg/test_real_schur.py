@@ -13,7 +13,7 @@ from adze.frontend.library.linalg.real_schur import values_of
 
 RANDOM = np.random.default_rng(0)
 MATRICES = {
-    **{f"random {n}": RANDOM.normal(size=(n, n)) for n in (1, 2, 3, 5, 8, 20)},
+    **{f"random {n}": RANDOM.normal(size=(n, n)) for n in (1, 2, 3, 5, 8, 13)},
     "zeros": np.zeros((4, 4)),
     "one": np.eye(4),
     "cycle": np.roll(np.eye(7), 1, 0),
