@@ -21,6 +21,7 @@ STAND_INS: Final = {
     "debug": "hosts",
     "dtypes": "kinds",
     "experimental": "experimental",
+    "experimental.hijax": "hijax",
     "extend": "empty",
     "extend.core": "core",
     "extend.core.primitives": "primitives",
