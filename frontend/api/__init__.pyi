@@ -20,6 +20,7 @@ from . import numpy as numpy
 from . import ops as ops
 from . import optim as optim
 from . import random as random
+from . import ref as ref
 from . import scipy as scipy
 from . import sharding as sharding
 from . import stages as stages
@@ -107,6 +108,11 @@ from .frontend.staging.programs import Program as Program
 from .frontend.staging.shape_evaluation import eval_shape as eval_shape
 from .frontend.tracing.any_array import Array as Array
 from .frontend.tracing.default_dtypes import default_dtypes as default_dtypes
+from .frontend.tracing.references import Ref as Ref
+from .frontend.tracing.references import empty_ref as empty_ref
+from .frontend.tracing.references import free_ref as free_ref
+from .frontend.tracing.references import freeze as freeze
+from .frontend.tracing.references import new_ref as new_ref
 from .frontend.tracing.specs import ShapeDtype as ShapeDtype
 from .frontend.tracing.specs import ShapeDtypeStruct as ShapeDtypeStruct
 from .frontend.transforms.callbacks import io_callback as io_callback

@@ -16,6 +16,7 @@ ADZE: Final = __name__.partition(".")[0]
 
 STAND_INS: Final = {
     "": "top",
+    "ad": "cotangents",
     "core": "core",
     "custom_derivatives": "derivatives",
     "debug": "hosts",

@@ -24,11 +24,13 @@ from ..tracing.frames import capture_key, current_frame
 from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of, with_all_bits
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
+from ..tracing.references import of_values
 from ..tracing.scalars import widens_to
 from ..tracing.trace import function_name
 from ..tracing.varying import at_least, axes_of_value
 from .carries import fits_in, is_true, scalar, settled_start, typed_tree
 from .eager_types import checked
+from .reference_carries import hold, touched, values_of
 
 NO_OPERAND: Final = object()
 """What `operand` is where it is not given: None is a tree without arrays."""
@@ -55,6 +57,12 @@ def cond(
     if len(operands) == 2 and operand is NO_OPERAND and _has_own_operands(true_fun, false_fun, operands[1]):
         true_fun, false_fun, operands = _with_own_operands(true_fun, false_fun, *operands)
     operands = _operands("cond", (true_fun, false_fun), operands, operand)
+    refs = touched([(branch, operands) for branch in (true_fun, false_fun)])
+    if refs:
+        choices = of_values(true_fun, refs), of_values(false_fun, refs)
+        result, values = cond(pred, *choices, values_of(refs), *operands, batching=batching)
+        hold(refs, values)
+        return result
     predicate = scalar(pred, "the predicate of cond")
     branches, roles = (false_fun, true_fun), ("false_fun", "true_fun")
     if current_frame() is None:
@@ -94,6 +102,12 @@ def switch(
     operands = _operands("switch", branches, operands, operand)
     if not branches:
         raise ArgumentError("switch needs at least one branch", where=user_location_text())
+    refs = touched([(branch, operands) for branch in branches])
+    if refs:
+        choices = [of_values(branch, refs) for branch in branches]
+        result, values = switch(index, choices, values_of(refs), *operands, batching=batching)
+        hold(refs, values)
+        return result
     value = scalar(index, "the index of switch")
     if value.dtype not in INTEGERS:
         raise ArgumentTypeError(

@@ -28,6 +28,7 @@ from ..tracing.default_dtypes import is_float32, names_widening
 from ..tracing.frames import Program
 from ..tracing.function_scope import FunctionScope, argument_of
 from ..tracing.interpreter import as_value
+from ..tracing.references import uses
 from ..tracing.scalars import is_python_scalar
 
 _MOST: Final = 4096
@@ -80,7 +81,8 @@ def _traced(
 
     arguments = [argument_of(v) for v, number in zip(values, is_number, strict=True) if not number]
     try:
-        return FunctionScope(program).trace("checked", whole, arguments).result_types
+        with uses():
+            return FunctionScope(program).trace("checked", whole, arguments).result_types
     except Exception as error:
         if isinstance(error, AdzeError) and not _came_from(error, called):
             raise

@@ -26,6 +26,7 @@ from ..tracing.function_scope import (
 )
 from ..tracing.interpreter import as_value, ops, stack
 from ..tracing.locations import user_location_text
+from ..tracing.references import any_alive
 from ..tracing.sizes import Dim
 from ..tracing.trace import function_name, trace_program
 from ..tracing.varying import axes_of_value
@@ -44,6 +45,7 @@ from .carries import (
 )
 from .checkpoint_options import CheckpointOptions
 from .eager_types import checked
+from .reference_carries import hold, scan_step, touched, values_of
 
 Step = Callable[[Any, Any], tuple[Any, Any]]
 
@@ -92,6 +94,14 @@ def scanned(
             f"{name}: reverse is {reverse!r}, expected True or False, known while tracing",
             where=user_location_text(),
         )
+    if any_alive() and not (isinstance(steps, int) and steps == 0):
+        refs = touched([(f, (init, tree.unflatten(structure, [x[0] for x in arrays])))])
+        if refs:
+            start = (init, values_of(refs))
+            step = scan_step(f, refs)
+            (last, values), ys = scanned(name, step, start, xs, length, reverse, unroll, saving)
+            hold(refs, values)
+            return last, ys
     loop = _Scan(name, f, structure, steps, bool(reverse))
 
     def record(operands: Any) -> tuple[Any, Any]:

@@ -41,6 +41,7 @@ from .carries import (
 )
 from .checkpoint_options import CheckpointOptions
 from .eager_types import checked
+from .reference_carries import hold, touched, values_of, while_functions
 from .scans import scan, scanned
 
 
@@ -87,6 +88,12 @@ def repeated_while(
     saving: CheckpointOptions,
 ) -> Any:
     """The loop that the user calls `name`."""
+    refs = touched([(cond_fun, (init_val,)), (body_fun, (init_val,))])
+    if refs:
+        ask, step = while_functions(cond_fun, body_fun, refs)
+        last, values = repeated_while(name, ask, step, (init_val, values_of(refs)), bound, saving)
+        hold(refs, values)
+        return last
 
     def record(start: Any) -> Any:
         return _recorded_while(name, cond_fun, body_fun, start, bound, saving)

@@ -15,11 +15,15 @@ from ..sharding.constraints import Shardings
 from ..tracing.default_dtypes import check as check_default_dtypes
 from ..tracing.default_dtypes import default_dtypes as dtypes_context
 from ..tracing.locations import user_location_text
+from ..tracing.references import when_used
 from .first_call import first_call_of
 from .jitted import Jitted
+from .reference_calls import install as look_for_references
 
 if TYPE_CHECKING:
     from .traced import Traced
+
+when_used(look_for_references)
 
 
 def jit(

@@ -82,6 +82,8 @@ class Jitted:
         self._entries: dict[Signature, Entry | DividedEntry] = {}
         self._known = _new_known_calls()
         self._retraces: list[Retrace] = []
+        self.plans: dict[Any, Any] = {}
+        """How calls are made while there are references (`new_ref`)."""
         self._lock = threading.RLock()
         _JITTED.add(self)
         self._has_static = bool(self._static_nums or self._static_names)
@@ -315,6 +317,7 @@ class Jitted:
         """Forget all compiled programs."""
         with self._lock:
             self._entries.clear()
+            self.plans.clear()
             self._known = _new_known_calls()
             self._pending.clear()
 

@@ -17,6 +17,7 @@ from ..tracing.frames import current_frame
 from ..tracing.function_scope import FunctionScope, argument_of
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
+from ..tracing.references import Effects, Ref, any_alive
 from ..tracing.trace import function_name
 
 
@@ -74,12 +75,18 @@ def checkpoint(
         places = {n % len(args) for n in positions if -len(args) <= n < len(args)}
         fixed = {i: arg for i, arg in enumerate(args) if i in places}
         leaves, structure = tree.flatten(([a for i, a in enumerate(args) if i not in places], kwargs))
-        values = [as_value(leaf) for leaf in leaves]
+        held = {i: leaf for i, leaf in enumerate(leaves) if isinstance(leaf, Ref)}
+        values = [as_value(leaf) for i, leaf in enumerate(leaves) if i not in held]
+        effects = Effects(original) if any_alive() else None
+        function = effects or original
 
-        def call(leaves: Sequence[Any]) -> Any:
-            positional, named = tree.unflatten(structure, leaves)
+        def call(arrays: Sequence[Any]) -> Any:
+            rest = iter(arrays)
+            positional, named = tree.unflatten(
+                structure, [held[i] if i in held else next(rest) for i in range(len(leaves))]
+            )
             given = iter(positional)
-            return original(*[fixed[i] if i in fixed else next(given) for i in range(len(args))], **named)
+            return function(*[fixed[i] if i in fixed else next(given) for i in range(len(args))], **named)
 
         arguments = [argument_of(v) for v in values]
         sources = [KnownArgument(v) for v in values]
@@ -93,7 +100,12 @@ def checkpoint(
             labels=labels,
             results=nested.result_types,
         )
-        return tree.unflatten(nested.result_tree, results)
+        result = tree.unflatten(nested.result_tree, results)
+        if effects is None:
+            return result
+        result, written = result
+        effects.apply(written)
+        return result
 
     return checkpointed
 

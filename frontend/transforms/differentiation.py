@@ -20,12 +20,16 @@ from ..errors import ArgumentTypeError, DtypeError
 from ..tracing.function_scope import FunctionScope, keep_dimensions, with_all_names
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
+from ..tracing.references import Effects, any_alive
 from ..tracing.trace import function_name
 from .argnums import Argnums
 from .flat_call import FlatCall
 from .linearized_call import LinearizedCall, Pullback, Pushforward, TangentType
+from .reference_effects import carries_effects, pulled_back
+from .reference_effects import value_and_gradient as gradient_with_effects
 
 
+@carries_effects
 def jvp(
     fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool = False
 ) -> Any:
@@ -75,6 +79,7 @@ def jvp(
     return value, tangent[0], aux
 
 
+@pulled_back
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """`(f(*primals), pullback)`: the pullback maps a cotangent of the result to a tuple of cotangents.
 
@@ -86,6 +91,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     return (linearized.value, pullback, linearized.aux) if has_aux else (linearized.value, pullback)
 
 
+@carries_effects
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """`(f(*primals), f_jvp)`: `f_jvp(*tangents)` is the derivative at `primals`, computed from residuals.
 
@@ -161,8 +167,15 @@ def value_and_grad(
     """
     chosen = Argnums(fun, argnums, argnames)
 
+    def with_effects(fun: Callable[..., Any], has_aux: bool) -> Callable[..., Any]:
+        return value_and_grad(
+            fun, argnums, argnames=argnames, has_aux=has_aux, holomorphic=holomorphic, allow_int=allow_int
+        )
+
     @functools.wraps(fun)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
+        if any_alive() and not isinstance(fun, Effects):
+            return gradient_with_effects(with_effects, fun, has_aux, args, kwargs)
         positions, names = chosen.of_call(args, kwargs)
         call = FlatCall(fun, args, kwargs, positions=positions, names=names, has_aux=has_aux)
         _check_differentiable(call, holomorphic, allow_int)

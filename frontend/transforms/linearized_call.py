@@ -20,6 +20,7 @@ from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.varying import axes_of_value
 from .flat_call import FlatCall
+from .reference_effects import BoundPullback
 
 if TYPE_CHECKING:
     from ...passes.autodiff.linearize import Linearized
@@ -178,6 +179,13 @@ class Pullback:
         cotangents = linear.pull(self._residuals, [*leaves, *(None for _ in linear.results[len(leaves) :])])
         args: tuple[Any, ...] = tree.unflatten(argument_tree, cotangents)[0]
         return args
+
+    def with_refs(self, *into: Any) -> BoundPullback:
+        """A pullback that adds cotangents to references; `into` has an entry for each argument.
+
+        An entry is a reference (`new_ref`), `GradValue()` for a cotangent that is returned, or `DontWant()`.
+        """
+        return BoundPullback(self, into)
 
     def __repr__(self) -> str:
         return f"<pullback of a result {tree.describe(self._static[1])}, {len(self._residuals)} residuals>"

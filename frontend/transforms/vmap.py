@@ -25,10 +25,12 @@ from ..tracing.frames import Tracer
 from ..tracing.function_scope import Argument, FunctionScope, keep_dimensions, named_sizes, with_names
 from ..tracing.interpreter import as_value, ops, wide_of
 from ..tracing.locations import user_location_text
+from ..tracing.references import any_alive
 from ..tracing.sizes import Dim
 from ..tracing.trace import argument_names, function_name
 from ..tracing.varying import axes_of_value
 from .named_axes import bound_axis
+from .reference_effects import mapped as mapped_with_references
 from .vmap_axes import Axes, MappedAxis, checked_axis, common_size, leaf_axes, result_axes
 
 
@@ -70,6 +72,15 @@ def vmap(
 
     @functools.wraps(mapped)
     def batched(*args: Any, **kwargs: Any) -> Any:
+        if any_alive():
+            axes = leaf_axes(mapped, in_axes, args, kwargs)
+
+            def of_values(function: Callable[..., Any], out: Axes) -> Callable[..., Any]:
+                return lambda *args, **kwargs: _Mapping(
+                    function, in_axes, out, axis_size, axis_name, args, kwargs
+                ).run()
+
+            return mapped_with_references(of_values, mapped, axes, out_axes, args, kwargs)
         return _Mapping(mapped, in_axes, out_axes, axis_size, axis_name, args, kwargs).run()
 
     return batched
