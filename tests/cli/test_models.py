@@ -63,6 +63,26 @@ def test_build_of_stablehlo_with_a_derivative(folder: Path) -> None:
     assert out["output"].endswith("t.vmfb") and "f32[4]" in out["function"]
 
 
+def test_portable_bytecode(folder: Path) -> None:
+    """`.mlirbc`, as `jax.export` serializes modules: the commands take it as they take text."""
+    jax = pytest.importorskip("jax", reason="jax, which writes the bytecode, is not installed")
+    exported = jax.export.export(jax.jit(lambda x: jax.numpy.tanh(x) * 2))(np.zeros((2, 3), np.float32))
+    file, program = folder / "twice.mlirbc", folder / "twice.vmfb"
+    file.write_bytes(exported.mlir_module_serialized)
+    assert "twice(arg0: f32[2,3]) -> (result: f32[2,3])" in run("build", file, "-o", program)
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    np.testing.assert_allclose(np.asarray(adze.load(program)(x)), np.tanh(x) * 2, rtol=1e-6)
+    assert "f32[2,3] = tanh" in run("ir", file, "--stage", "pretty")
+    assert "all results agree" in run("verify", file, "--samples", 1)
+    run("report", file, "--no-time", "-o", folder / "b.html")
+    assert "<html" in (folder / "b.html").read_text()[:200]
+    file.write_bytes(exported.mlir_module_serialized[:100])
+    result = CliRunner().invoke(app, ["build", str(file), "-o", str(program)])
+    assert result.exit_code == 1
+    said = " ".join((result.stderr or result.output).split())
+    assert "twice.mlirbc is bytecode that MLIR cannot read" in said and "save the text instead" in said
+
+
 def test_ir_check_report_of_models(folder: Path) -> None:
     assert "f32[2,3] = mul" in run("ir", folder / "net.onnx", "--in", "x=f32[2,3]", "--stage", "pretty")
     assert "f32[?,3] = mul" in run("ir", folder / "net.onnx", "--stage", "pretty")

@@ -24,6 +24,9 @@ _SKIPPED: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|->|[<({\[]|[>)}\]]|,')
 _VECTOR: Final = re.compile(r"dense<(.*)> : tensor<(\d+)x(i64|i1)>", re.DOTALL)
 _FUNCTIONS: Final = {"func": "func.func", "call": "func.call"}
 _API: Final = {"ORIGINAL": 1, "STATUS_RETURNING": 2, "STATUS_RETURNING_UNIFIED": 3, "TYPED_FFI": 4}
+_NESTING: Final = ("array", "dict", "func", "tuple")
+MOST_PARTS: Final = 10_000
+"""More parts than a type or attribute of a program has, those of its parts counted."""
 _SYMBOLS: Final = ("callee", "decomposition")
 _ALGORITHM: Final = (
     *("lhs_precision_type", "rhs_precision_type", "accumulation_type", "lhs_component_count"),
@@ -192,6 +195,7 @@ class _Translation:
         if type_ := _TYPE.match(text, start):
             if text.startswith("<", type_.end()):
                 end = _closing(text, type_.end())
+                self._check_parts(type_[1], text[type_.end() : end])
                 return self._type(type_[1], text[type_.end() + 1 : end]), end + 1
             return self._type(type_[1], None), type_.end()
         if enum := _ENUM.match(text, start):
@@ -201,9 +205,15 @@ class _Translation:
             raise self._error(text[start : start + 40])
         end = _closing(text, wrapped.end() - 1)
         inside = text[wrapped.end() : end]
+        self._check_parts(wrapped[1], inside)
         if wrapped[1] not in _ATTRIBUTES:
             raise self._error(text[start : start + 40])
         return _ATTRIBUTES[wrapped[1]](self, inside), end + 1
+
+    def _check_parts(self, kind: str, inside: str) -> None:
+        """A type is printed as often as it is used: of tuples of tuples, that may be without end."""
+        if kind in _NESTING and inside.count("vhlo.") > MOST_PARTS:
+            raise self._error(f"an attribute or type ({kind}) of more than {MOST_PARTS} parts")
 
     def _type(self, kind: str, inside: str | None) -> str:
         if inside is None:

@@ -3,7 +3,8 @@
 Input: text, bytes, or the path of a file. Output: the text and the name that errors call it by.
 
 Idea: what MLIR's parser cannot take without harm is refused before it: nesting so deep that the parser's
-stack would end, dimension numbers that no array has. Portable bytecode is read by another process.
+stack would end, dimension numbers that no array has, names of types that stand for more than anybody can
+print. Portable bytecode is read by another process.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ _MOST_NESTED: Final = 200
 _MOST_BYTES: Final = 2**31 - 1
 _QUOTED_OR_COMMENT: Final = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"|//[^\n]*|[(\[{<]|[)\]}]|(?<!-)>')
 _MOST_AXES: Final = 64
+_MOST_WRITTEN: Final = 10**6
+_ALIAS: Final = re.compile(r"^[ \t]*([!#][\w.$-]+)[ \t]*=(?!=)(.*)$", re.MULTILINE)
+_ALIAS_USE: Final = re.compile(r"[!#][\w.$-]+")
 _LAYOUTS: Final = re.compile(r"\[[\w\s,?-]*\]\s*x\s*\[[\w\s,?-]*\]\s*->\s*\[[\w\s,?-]*\]")
 _LOOKS_LIKE_MLIR: Final = ("\n", "{", "func.func", "module")
 HOW_TO_EXPORT: Final = (
@@ -85,6 +89,7 @@ def _prepared(text: str, name: str) -> Source:
         raise StableHLOError(f"{name} is no text: it holds a zero byte", hint=HOW_TO_EXPORT)
     _check_nesting(text, name)
     _check_layouts(text, name)
+    _check_aliases(text, name)
     return Source(*(without_shardy(text, name) if "sdy." in text else (text, Lines())), name)
 
 
@@ -101,6 +106,27 @@ def _check_nesting(text: str, name: str) -> None:
                 )
         elif first in ")]}>":
             depth = max(depth - 1, 0)
+
+
+def _check_aliases(text: str, name: str) -> None:
+    """Names of types and attributes that stand for others: written out, they may be without end."""
+    defined = {found[1]: found for found in _ALIAS.finditer(text)}
+    lengths: dict[str, int] = {}
+    for alias in defined:
+        waiting = [alias]
+        while waiting:
+            parts = [p for p in _ALIAS_USE.findall(defined[waiting[-1]][2]) if p in defined]
+            missing = [p for p in parts if p not in lengths]
+            if missing and len(waiting) < len(defined):  # a name within itself is MLIR's to refuse
+                waiting.append(missing[0])
+                continue
+            current = waiting.pop()
+            lengths[current] = len(defined[current][2]) + sum(lengths.get(p, 0) for p in parts)
+            if lengths[current] > _MOST_WRITTEN:
+                line = text.count("\n", 0, defined[current].start()) + 1
+                raise StableHLOError(
+                    f"{current} stands for more than {_MOST_WRITTEN} characters", where=f"{name}:{line}"
+                )
 
 
 def _check_layouts(text: str, name: str) -> None:

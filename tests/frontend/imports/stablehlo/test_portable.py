@@ -126,6 +126,68 @@ def test_damaged_bytecode_is_an_error() -> None:
             continue
 
 
+def sections_of(content: bytes) -> tuple[bytes, list[tuple[int, bytes]]]:
+    """The head of bytecode, and its sections by their numbers."""
+    start = content.index(b"\0", 4) + 1  # after the name of the producer
+    at, sections = start, []
+    while at < len(content):
+        number = content[at]
+        size, at = _number(content, at + 1)
+        if number & 128:  # aligned, by bytes of padding
+            _, at = _number(content, at)
+            while content[at] == 0xCB:
+                at += 1
+        sections.append((number & 127, content[at : at + size]))
+        at += size
+    return content[:start], sections
+
+
+def _number(content: bytes, at: int) -> tuple[int, int]:
+    """A number of MLIR's bytecode, whose first byte says how many follow; and where it ends."""
+    if not content[at]:
+        return int.from_bytes(content[at + 1 : at + 9], "little"), at + 9
+    width = (content[at] & -content[at]).bit_length()
+    return int.from_bytes(content[at : at + width], "little") >> width, at + width
+
+
+def _wide(value: int) -> bytes:
+    return b"\0" + value.to_bytes(8, "little")
+
+
+@pytest.mark.parametrize(("number", "count"), [(0, 2**28), (3, 2**60)], ids=["strings", "types"])
+def test_bytecode_that_declares_more_than_it_holds(number: int, count: int) -> None:
+    """The process that reads it has a limit on memory, and the error says so."""
+    head, sections = sections_of(serialized((FOLDER / "mlp.mlir").read_text()))
+
+    def written(damaged: int | None) -> bytes:
+        parts = []
+        for section, content in sections:
+            if section == damaged:
+                content = _wide(count) + content[_number(content, 0)[1] :]
+            parts.append(bytes([section]) + _wide(len(content)) + content)
+        return head + b"".join(parts)
+
+    assert sections_of(written(None)) == (head, sections)
+    with pytest.raises(StableHLOError, match=r"reading it needs more than 2\.\d GiB of memory"):
+        adze.from_stablehlo(written(number))
+
+
+def test_types_without_end() -> None:
+    """Each is two of the one before: 2**17 parts in 299 bytes, which MLIR prints in full."""
+    lines = ["!t0 = tuple<tensor<f32>, tensor<f32>>"]
+    lines += [f"!t{i} = tuple<!t{i - 1}, !t{i - 1}>" for i in range(1, 18)]
+    text = "\n".join(
+        [*lines, "func.func @main(%x: !t17, %y: tensor<f32>) -> tensor<f32> {", "return %y : tensor<f32>\n}"]
+    )
+    with pytest.raises(StableHLOError, match=r"!t15 stands for more than 1000000 characters\n  at <text>:16"):
+        adze.from_stablehlo(text)
+    with pytest.raises(StableHLOError, match="its text would be longer than 16 MiB"):
+        adze.from_stablehlo(serialized(text))
+    shorter = text.replace("!t17,", "!t13,")
+    with pytest.raises(StableHLOError, match="more than 10000 parts"):
+        adze.from_stablehlo(serialized(shorter))
+
+
 def test_text_of_bytecode_that_no_stack_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     nested = f"{'!vhlo.tuple_v1<' * 1500}!vhlo.i32_v1{'>' * 1500}"
     monkeypatch.setattr(portable, "text_of_bytecode", lambda content: nested)
