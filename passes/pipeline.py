@@ -30,6 +30,7 @@ from .lower.iree.folded_offsets import BoundSizes
 from .lower.iree.signed_extrema import UnsignedExtrema
 from .lower.iree.two_index_maps import MarkBarriers
 from .lower.kernels.convolutions.replace import ConvolutionKernels
+from .lower.kernels.element_kernels import ElementKernels
 from .lower.kernels.loops.replace import LoopKernels
 from .lower.kernels.loops.select import SelectLoops
 from .lower.kernels.reduction_kernels import ReductionKernels
@@ -118,7 +119,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
 )
 """From a traced program to what IREE compiles."""
 
-AFTER_FLOW: Final[tuple[Pass, ...]] = (InlineLayers(), ReductionKernels(), TileKernels())
+AFTER_FLOW: Final[tuple[Pass, ...]] = (InlineLayers(), ReductionKernels(), ElementKernels(), TileKernels())
 """What runs on the kernels that IREE divides a program into, in its phase `flow`; IREE goes on from there."""
 
 SIMPLIFIED: Final = DropDeadResults.name

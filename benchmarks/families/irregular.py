@@ -60,6 +60,38 @@ def gather_elements(peer: Peer, x: Any, order: Any) -> Any:
     return x[order]
 
 
+def gather_crossed(peer: Peer, x: Any, rows: Any, columns: Any) -> Any:
+    return x[rows[:, None], columns]
+
+
+def gather_columns(peer: Peer, x: Any, columns: Any) -> Any:
+    return x[:, columns]
+
+
+def along_axis(peer: Peer, x: Any, order: Any) -> Any:
+    return peer.xp.take_along_axis(x, order, axis=1)
+
+
+def reversed_columns(peer: Peer, x: Any) -> Any:
+    return x[:, ::-1]
+
+
+def reversed_rows(peer: Peer, x: Any) -> Any:
+    return x[::-1]
+
+
+def folded(peer: Peer, x: Any) -> Any:
+    return (x + x[:, ::-1]) * 0.5
+
+
+def every_third(peer: Peer, x: Any) -> Any:
+    return x[:, ::3]
+
+
+def rolled(peer: Peer, x: Any) -> Any:
+    return peer.xp.roll(x, 7, axis=1)
+
+
 def histogram(peer: Peer, x: Any) -> Any:
     return peer.xp.histogram(x, bins=BINS, range=(-4.0, 4.0))[0]
 
@@ -141,6 +173,28 @@ CASES = (
         lambda draw: (draw.normal(10_000, 128), draw.integers(10_000, 4096)),
     ),
     Case("gather 1,000,000 elements", gather_elements, permuted),
+    Case(
+        "gather rows and columns 1000 x 1000",
+        gather_crossed,
+        lambda draw: (draw.normal(1000, 1000), draw.integers(1000, 1000), draw.integers(1000, 1000)),
+        quick=True,
+    ),
+    Case(
+        "gather columns 1000 x 1000",
+        gather_columns,
+        lambda draw: (draw.normal(1000, 1000), draw.integers(1000, 1000)),
+    ),
+    Case(
+        "take along axis 1, 1000 x 1000",
+        along_axis,
+        lambda draw: (draw.normal(1000, 1000), draw.integers(1000, 1000, 1000)),
+    ),
+    Case("reversed columns 1000 x 1000", reversed_columns, numbers(1000, 1000)),
+    Case("reversed columns 777 x 1001 f64", reversed_columns, numbers(777, 1001, dtype=np.float64)),
+    Case("reversed rows 1000 x 1000", reversed_rows, numbers(1000, 1000)),
+    Case("mean with reversed columns 1000 x 1000", folded, numbers(1000, 1000)),
+    Case("every third column 1000 x 1000", every_third, numbers(1000, 1000)),
+    Case("columns rolled 1000 x 1000", rolled, numbers(1000, 1000)),
     Case("histogram 1,000,000", histogram, numbers(1_000_000)),
     Case(
         "bincount 1,000,000",

@@ -240,9 +240,33 @@ def _columns(b: LinalgBuilder, indices: Value, count: int) -> list[Value]:
         return [reshape(b, indices, batch)]
     columns = []
     for k in range(count):
-        column = extract_slice(b, indices, [0] * len(batch) + [k], [*batch, 1], [1] * (len(batch) + 1))
+        column = _inserted(indices, k)
+        if column is None:
+            column = extract_slice(b, indices, [0] * len(batch) + [k], [*batch, 1], [1] * (len(batch) + 1))
         columns.append(reshape(b, column, batch))
     return columns
+
+
+def _inserted(indices: Value, k: int) -> Value | None:
+    """The entry `k` of index vectors that were put together of their entries, as it was before.
+
+    The vectors of `x[i[:, None], j]` take 16 bytes an element, their entries are one for a row or a column.
+    """
+    while (
+        not isinstance(indices.owner, mlir.ir.Block) and indices.owner.operation.name == "tensor.insert_slice"
+    ):
+        operation = indices.owner.operation
+        offsets, sizes, strides = (
+            list(mlir.ir.DenseI64ArrayAttr(operation.attributes[f"static_{what}"]))
+            for what in ("offsets", "sizes", "strides")
+        )
+        whole = list(mlir.ir.RankedTensorType(indices.type).shape)
+        if any(offsets[:-1]) or offsets[-1] < 0 or sizes != [*whole[:-1], 1] or set(strides) != {1}:
+            return None
+        if offsets[-1] == k:
+            return operation.operands[0]
+        indices = operation.operands[1]
+    return None
 
 
 def _last_starts(

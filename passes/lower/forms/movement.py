@@ -14,12 +14,13 @@ import numpy as np
 
 from ....dialects import mlir
 from ....dialects.types import INT64
-from ..builder import LinalgBuilder, Size, Value
+from ..builder import DYNAMIC, LinalgBuilder, Size, Value
 from ..iree.extracted_sources import extractable
 from ..iree.overwritten_arguments import owned
 from ..iree.wide_elements import is_fillable
 from ..lowering import LoweringContext
 from ..tuning import configuration
+from ..tuning.row_tiles import takes_rows
 from .reassociation import matching_groups
 from .tensor_ops import (
     collapse_axes,
@@ -324,6 +325,21 @@ def lower_concatenate(ctx: LoweringContext, *xs: Value, axis: int) -> Value:
     return whole
 
 
+def _sliced(x: Value) -> tuple[Value, list[int], list[int]]:
+    """The array that `x` is a slice of, and its offset and stride along each axis; `x` itself where these are
+    not known."""
+    rank = mlir.ir.RankedTensorType(x.type).rank
+    if not isinstance(x.owner, mlir.ir.Block) and x.owner.operation.name == "tensor.extract_slice":
+        operation = x.owner.operation
+        offsets, strides = (
+            list(mlir.ir.DenseI64ArrayAttr(operation.attributes[f"static_{what}"]))
+            for what in ("offsets", "strides")
+        )
+        if len(offsets) == rank and DYNAMIC not in (*offsets, *strides):
+            return operation.operands[0], offsets, strides
+    return x, [0] * rank, [1] * rank
+
+
 def lower_reverse(ctx: LoweringContext, x: Value, *, axes: Sequence[int]) -> Value:
     """`linalg.generic` that reads from the far end (an affine map with a negative stride is refused)."""
     b = ctx.builder
@@ -331,10 +347,11 @@ def lower_reverse(ctx: LoweringContext, x: Value, *, axes: Sequence[int]) -> Val
     reversed_axes = {a for a in axes if shape[a] != 1}
     if not reversed_axes or 0 in shape:
         return x
-    x = extractable(b, x)
     ends = {a: b.size_value(b.calculate("size_sub", shape[a], 1)) for a in reversed_axes}
     last = len(shape) - 1
-    if configuration.moves_rows(ctx.target, shape[last], ctx.result_type.dtype) and last not in reversed_axes:
+    dtype = ctx.result_type.dtype
+    are_moved = configuration.moves_rows(ctx.target, shape[last], dtype) and last not in reversed_axes
+    if are_moved and not takes_rows(ctx.target, shape, dtype):
         order = list(range(last))
         return _move_rows(
             b,
@@ -343,11 +360,19 @@ def lower_reverse(ctx: LoweringContext, x: Value, *, axes: Sequence[int]) -> Val
             lambda at: [mlir.arith.subi(ends[a], i) if a in reversed_axes else i for a, i in enumerate(at)],
         )
 
+    init = empty_like(b, x, shape)
+    x, offsets, strides = _sliced(x)
+    x = extractable(b, x)
+
     def body(_: Value) -> Value:
         position = [mlir.linalg.IndexOp(a).result for a in range(len(shape))]
         for a in reversed_axes:
             position[a] = mlir.arith.subi(ends[a], position[a])
+        for a, (offset, stride) in enumerate(zip(offsets, strides, strict=True)):
+            if stride != 1:
+                position[a] = mlir.arith.muli(position[a], b.size_value(stride))
+            if offset:
+                position[a] = mlir.arith.addi(position[a], b.size_value(offset))
         return mlir.tensor.extract(x, position)
 
-    init = empty_like(b, x, shape)
     return b.generic([], [init], [b.identity_map(len(shape))], ["parallel"] * len(shape), body)

@@ -14,9 +14,10 @@ from typing import Final, TypeAlias
 
 from ....dialects import mlir
 from ...ir.aliases import Operation, Type, Value
-from .builder import Array, Number, Place, broadcast, constant
-from .products import load_some
-from .reduction_programs import COMBINING, EXTRACT, INDEX, Constant, Loaded, ReductionProgram, Source, Step
+from .builder import Array, Number, Place, broadcast, constant, index
+from .computed_places import Affine, Known, Places
+from .reduction_programs import COMBINING, EXTRACT, Constant, Loaded, ReductionProgram, Source, Step
+from .strided_vectors import gathered, load_strided
 
 _BIT: Final = 1
 
@@ -32,11 +33,16 @@ class Code:
     arrays: Sequence[Array]
     width: int
     _needs: dict[Step, Mapping[Value, frozenset[int]]] = field(default_factory=dict)
+    _affine: Known = field(default_factory=dict)
 
     @property
     def last(self) -> int:
         """The loop along memory."""
         return len(self.program.sizes) - 1
+
+    def affine(self, step: Step, value: Value) -> Affine | None:
+        """A value of the code of a step as a sum of multiples of places, None for other numbers."""
+        return Places(self.program.sizes, step.loops).of(value, self._affine)
 
     def needs(self, step: Step) -> Mapping[Value, frozenset[int]]:
         """The loops that each value of the code of a step depends on."""
@@ -48,10 +54,12 @@ class Code:
                 else:
                     found[argument] = frozenset(() if isinstance(source, Constant) else loops)
             for operation in step.operations:
-                needed = {loop for operand in operation.operands for loop in found.get(operand, ())}
-                if operation.name == INDEX:
-                    needed.add(step.loops[_axis(operation)])
-                found[operation.results[0]] = frozenset(needed)
+                result = operation.results[0]
+                affine = self.affine(step, result)
+                if affine is not None:
+                    found[result] = frozenset(affine.factors)
+                else:
+                    found[result] = frozenset[int]().union(*(found.get(o, ()) for o in operation.operands))
             self._needs[step] = found
         return self._needs[step]
 
@@ -125,12 +133,11 @@ class Scope:
                 self.values[result] = self._applied(step, operation)
 
     def _applied(self, step: Step, operation: Operation) -> Number:
-        if operation.name == INDEX:
-            return self._place(step.loops[_axis(operation)])
+        affine = self.code.affine(step, operation.results[0])
+        if affine is not None:
+            return self._number(affine, operation.results[0].type)
         if operation.name == EXTRACT:
-            array, *places = operation.operands
-            is_along = bool(places) and self._is_last(step, places[-1])
-            return self._taken(step.gathered[array], [self._operand(place) for place in places], is_along)
+            return self._taken(step, operation)
         return applied(operation, [self._operand(operand) for operand in operation.operands])
 
     def _operand(self, value: Value) -> Number:
@@ -139,43 +146,45 @@ class Scope:
             found = self.values[value] = constant_of(value.owner.attributes["value"])  # outside of the code
         return found
 
-    def _place(self, loop: int) -> Number:
-        """The place of a loop; of the last one, those of the elements."""
-        if not self.count or loop != self.code.last:
-            return self.places[loop]
-        type_ = self.code.vector_of(mlir.ir.IndexType.get())
-        counted = ", ".join(map(str, range(self.code.width)))
-        steps = mlir.ir.Attribute.parse(f"dense<[{counted}]> : {type_}")
-        return broadcast(self.places[loop], type_) + Number(mlir.arith.constant(type_, steps))
+    def _number(self, affine: Affine, type_: Type) -> Number:
+        """A sum of multiples of the places here, of the last loop those of the elements."""
+        number = self._first(affine)
+        factor = affine.factor(self.code.last)
+        if self.count and factor:
+            vector = self.code.vector_of(mlir.ir.IndexType.get())
+            counted = ", ".join(str(factor * lane) for lane in range(self.code.width))
+            steps = mlir.ir.Attribute.parse(f"dense<[{counted}]> : {vector}")
+            number = broadcast(number, vector) + Number(mlir.arith.constant(vector, steps))
+        return _resized(number, type_, mlir.arith.index_cast)
 
-    def _is_last(self, step: Step, value: Value) -> bool:
-        """Whether a value is the place of the last loop itself."""
-        owner = value.owner
-        if isinstance(owner, mlir.ir.Block) or owner.operation.name != INDEX:
-            return False
-        return step.loops[_axis(owner.operation)] == self.code.last
+    def _first(self, affine: Affine) -> Number:
+        """A sum of multiples of the places here, at the first element."""
+        number = None
+        for loop, factor in affine.factors.items():
+            part = self.places[loop] * factor if factor != 1 else self.places[loop]
+            number = part if number is None else number + part
+        if number is None:
+            return index(affine.constant)
+        return number + affine.constant if affine.constant else number
 
-    def _taken(self, source: Loaded, places: Sequence[Number], is_along: bool) -> Number:
-        """The element of an array at a place, or a vector of those at several, side by side if `is_along`."""
+    def _taken(self, step: Step, operation: Operation) -> Number:
+        """The element of an array at a place, or a vector of those at several."""
+        taken, *values = operation.operands
+        source = step.gathered[taken]
         array, element = self.code.arrays[source.argument], self.code.element_of(source)
-        vectors = [place.is_vector for place in places]
-        if not any(vectors):
+        if self.count:
+            last = self.code.affine(step, values[-1]) if values else None
+            along = last.factor(self.code.last) if last is not None else 0
+            places = [self._operand(value) for value in values[:-1]]
+            if last is not None and along and not any(place.is_vector for place in places):
+                first = self._first(last)
+                vector = load_strided(array, self.code.width, self.count, along, *places, first)
+                return from_memory(vector, element)
+        places = [self._operand(value) for value in values]
+        if not any(place.is_vector for place in places):
             return from_memory(array[tuple(places)], element)
-        if is_along and sum(vectors) == 1:
-            row = load_some(array, self.code.width, self.count, *places[:-1], self.places[self.code.last])
-            return from_memory(row, element)
-        vector = broadcast(constant(array.element, 0), self.code.vector_of(array.element)).value
-        for lane in range(self.count):
-            here = [
-                Number(mlir.vector.extract(p.value, dynamic_position=[], static_position=[lane]))
-                if p.is_vector
-                else p
-                for p in places
-            ]
-            vector = mlir.vector.insert(
-                array[tuple(here)].value, vector, dynamic_position=[], static_position=[lane]
-            )
-        return from_memory(Number(vector), element)
+        lanes = [[_lane(place, lane) for place in places] for lane in range(self.count)]
+        return from_memory(gathered(array, self.code.width, lanes), element)
 
     def _read(self, source: Source, loops: tuple[int, ...]) -> Number:
         """A constant, what a step computes or has reduced, or elements of an array."""
@@ -190,10 +199,12 @@ class Scope:
         array = self.code.arrays[source.argument]
         places: list[Place] = list(source.offsets)
         for axis, loop in zip(source.axes, loops, strict=True):
-            here = self.places[loop]
+            stride = source.strides[axis]
+            here = self.places[loop] * stride if stride != 1 else self.places[loop]
             places[axis] = here + source.offsets[axis] if source.offsets[axis] else here
         if self.count and self.code.last in loops:
-            number = load_some(array, self.code.width, self.count, *places)
+            along = source.strides[source.axes[loops.index(self.code.last)]]
+            number = load_strided(array, self.code.width, self.count, along, *places)
         else:
             number = array[tuple(places)]
         return from_memory(number, self.code.element_of(source))
@@ -221,8 +232,11 @@ def _arguments(step: Step) -> list[Value]:
     return list(step.code.regions[0].blocks[0].arguments)
 
 
-def _axis(operation: Operation) -> int:
-    return int(mlir.ir.IntegerAttr(operation.attributes["dim"]).value)
+def _lane(place: Number, lane: int) -> Number:
+    """The place of an element."""
+    if not place.is_vector:
+        return place
+    return Number(mlir.vector.extract(place.value, dynamic_position=[], static_position=[lane]))
 
 
 # -- operations ------------------------------------------------------------------------------------

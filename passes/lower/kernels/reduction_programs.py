@@ -5,7 +5,7 @@ A `ReductionProgram` is read from IREE's phase `flow` (`reduction_reader.py`) an
 Idea: its loops are ordered as the elements lie in memory, and every op in it goes over some of them: it
 reduces those that are summed, or computes an element, or a number that holds for all that are summed. Norms,
 variances, moments and sums are of this kind. The last loop runs along memory: of rows it is the one that is
-summed, of columns it is kept.
+summed, of columns it is kept. Where none is summed, only elements are computed (`element_kernels.py`).
 """
 
 from __future__ import annotations
@@ -53,18 +53,19 @@ BITS: Final = {"f32": 32, "f64": 64, "i1": 8, "i8": 8, "i16": 16, "i32": 32, "i6
 
 CHEAP: Final = 8  # operations of an element that are rather done again in a second loop than kept
 GATHER: Final = 8  # operations that take as long as reading an element at any place
-INDEX: Final = "linalg.index"
 EXTRACT: Final = "tensor.extract"
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A part of an argument: its first element along each axis, the axes that it has, its sizes along all."""
+    """A part of an argument: its first element along each axis, the axes that it has, and along all axes its
+    sizes and how much further the next element lies."""
 
     argument: int
     offsets: tuple[int, ...]
     axes: tuple[int, ...]
     sizes: tuple[int, ...]
+    strides: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +81,16 @@ class Step:
 
     `result` is what the code computes. `has_elements`: there is one for every element, otherwise one for all
     that are summed. Of a reduction it is what `combination` adds to what there is, which begins with
-    `initial`. `loops`: which of the program's loops each loop of the op is. `depth`: how many reductions
-    follow one another until the result is known. `gathered`: the arrays of which the code takes elements at
-    places that it computes.
+    `initial`. `loops`: which of the program's loops each loop of the op is, several where they are one for
+    the op. `depth`: how many reductions follow one another until the result is known. `gathered`: the arrays
+    of which the code takes elements at places that it computes.
     """
 
     inputs: tuple[tuple[Source, tuple[int, ...]], ...]
     code: Operation
     result: Value
     has_elements: bool
-    loops: tuple[int, ...]
+    loops: tuple[tuple[int, ...], ...]
     depth: int
     combination: Operation | None = None
     initial: Source | None = None
@@ -140,6 +141,11 @@ class ReductionProgram:
     def is_of_rows(self) -> bool:
         """Whether the elements that are summed lie side by side."""
         return self.summed == (len(self.sizes) - 1,)
+
+    @property
+    def kind(self) -> str:
+        """What this is a kernel of, for people."""
+        return "rows" if self.is_of_rows else "columns" if self.summed else "elements"
 
     @property
     def outer(self) -> tuple[int, ...]:

@@ -11,9 +11,13 @@ from dataclasses import dataclass
 from math import prod
 from typing import Final
 
-from ....runtime.targets import Target
-from .kernel_sizes import LEAST, SMALL, WORKGROUPS
+import numpy as np
+
+from ....dialects.types import FLOAT32, FLOAT64
+from ....runtime.targets import Target, TargetKind
+from .kernel_sizes import LEAST, MOST, SMALL, WORKGROUPS
 from .product_tiles import ARCHITECTURES
+from .texts import divisor
 
 SHORT: Final = 12  # operations of an element that leave time to wait for the last addition
 KEPT_BYTES: Final = 3 << 14  # of elements of a row on the stack, of which IREE's kernels have 64 KB
@@ -55,3 +59,26 @@ def row_loops(
     fit = max(size // width, 1)
     block = max(min(rows // WORKGROUPS, rows), -(-LEAST // size), 1)
     return RowLoops(width, min(QUICK, fit), min(LONG, fit), min(block, rows))
+
+
+def element_loops(target: Target, sizes: Sequence[int], bits: int, operations: int) -> RowLoops | None:
+    """The loops of a kernel that takes elements from elsewhere, the last of `sizes` along memory."""
+    loops = row_loops(target, sizes, bits, operations, kept=0)
+    return loops if loops and (len(sizes) > 1 or sizes[0] <= MOST) else None
+
+
+def takes_rows(target: Target, shape: Sequence[object], dtype: np.dtype) -> bool:
+    """Whether rows that lie in another order are read by these loops, with what is computed of them."""
+    sizes = [n for n in shape if isinstance(n, int)]
+    has_loops = target.kind is TargetKind.CPU and target.architecture in ARCHITECTURES
+    return has_loops and len(sizes) == len(shape) and prod(sizes) >= SMALL and dtype in (FLOAT32, FLOAT64)
+
+
+def piece_of(size: int) -> int | None:
+    """How much of a single loop is done at once, so that workgroups share it; None for all or nothing."""
+    if size <= MOST:
+        return None
+    return next(
+        (found for multiple in (64, 8, 1) if (found := divisor(size, MOST, multiple)) and found >= LEAST),
+        None,
+    )

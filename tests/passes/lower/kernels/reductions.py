@@ -1,4 +1,4 @@
-"""What the tests of kernels that reduce rows and columns share: their kernels, run by the interpreter."""
+"""What the tests of kernels of rows, columns and elements share: their kernels, run by the interpreter."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import numpy as np
 import adze
 from adze.dialects import mlir
 from adze.frontend.staging.kernels import KERNELS
+from adze.passes.base import Pass
+from adze.passes.lower.kernels.element_kernels import ElementKernels
 from adze.passes.lower.kernels.reduction_kernels import ReductionKernels
 from adze.runtime.compile.compiler import divided_into_kernels
 from adze.runtime.targets import parse_target
@@ -25,27 +27,45 @@ def given(*shape: int, dtype: Any = np.float32) -> np.ndarray:
     return np.random.default_rng(shape).integers(-8, 9, shape).astype(dtype)
 
 
-def kernels_of(function: Callable[..., Any], *arrays: np.ndarray, target: Any = AVX2) -> Any:
+REDUCTIONS: tuple[Pass, ...] = (ReductionKernels(),)
+ELEMENTS: tuple[Pass, ...] = (ElementKernels(),)
+
+
+def kernels_of(
+    function: Callable[..., Any],
+    *arrays: np.ndarray,
+    target: Any = AVX2,
+    passes: tuple[Pass, ...] = REDUCTIONS,
+) -> Any:
     """The module with the kernels of our own of a program."""
     lowered = adze.trace(function, *arrays).lower(target)
     program = divided_into_kernels(lowered.bytecode(), target, lowered.options())
     context = mlir.new_context(foreign_ops=False)
     module = mlir.ir.Module.parse(program, context)
-    ReductionKernels().run(module)
+    for step in passes:
+        step.run(module)
     assert module.operation.verify()
     return module
 
 
-def run_reduction(function: Callable[..., Any], *arrays: np.ndarray) -> list[np.ndarray]:
-    """The results of a program that is one kernel of our own, every access of which is checked."""
-    module = kernels_of(function, *arrays)
+def run_reduction(
+    function: Callable[..., Any],
+    *arrays: np.ndarray,
+    passes: tuple[Pass, ...] = REDUCTIONS,
+    bound: list[np.ndarray] | None = None,
+) -> list[np.ndarray]:
+    """The results of a program that is one kernel of our own, every access of which is checked.
+
+    `bound`: what the kernel is given, where that is not what the program is given.
+    """
+    module = kernels_of(function, *arrays, passes=passes)
     (executable,) = (o for o in module.body.operations if o.operation.name == "stream.executable")
     symbol = mlir.ir.StringAttr(executable.attributes["sym_name"]).value
     export = executable.operation.regions[0].blocks[0].operations[0].operation
     block = export.regions[0].blocks[0]
     returned = block.operations[len(block.operations) - 1].operation.operands
     x, y, z = (mlir.ir.IntegerAttr(v.owner.attributes["value"]).value for v in returned)
-    return run_kernel(module, symbol, list(arrays), (x, y, z))
+    return run_kernel(module, symbol, bound or list(arrays), (x, y, z))
 
 
 def parts(result: Any) -> tuple[Any, ...]:

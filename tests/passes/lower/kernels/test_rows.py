@@ -13,7 +13,7 @@ from adze import nn
 from adze import numpy as xp
 from adze.dialects import mlir
 from adze.passes.lower.kernels import reduced_rows as rows
-from adze.passes.lower.kernels.reduction_kernels import KernelWarning
+from adze.passes.lower.kernels.written_kernels import KernelWarning
 
 from .reductions import AVX2, AVX512, VULKAN, given, is_loop, parts, run_reduction
 

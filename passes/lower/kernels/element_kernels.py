@@ -1,0 +1,69 @@
+"""The pass `element-kernels`: kernels whose elements are taken from elsewhere become loops of our own.
+
+Input: a program in IREE's phase `flow`. Output: the same program; a kernel that takes elements at places that
+it computes, or at equal distances (`element_reader.py`), is an executable of our own.
+Idea: IREE reads such elements one by one. Reversed ones and every second to fourth lie close together: they
+are loaded as vectors and shuffled. Places that are read, such as those of a gather, are computed as vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ....dialects import mlir
+from ....runtime.targets import Target
+from ...base import Pass
+from ...ir.aliases import Value
+from ..tuning.row_tiles import element_loops
+from .builder import Array
+from .element_code import Code
+from .element_reader import read_elements
+from .reduced_rows import Rows
+from .reduction_programs import BITS, EXTRACT, ReductionProgram, Step
+from .written_kernels import write_kernels
+
+
+@dataclass(frozen=True)
+class ElementKernels(Pass):
+    """Write the kernels of IREE's phase `flow` that take elements from elsewhere as loops over them."""
+
+    name = "element-kernels"
+    leaves_adze = False
+
+    def run(self, module: mlir.ir.Module) -> bool:
+        """Whether a kernel was written."""
+        return write_kernels(module, read_elements, _code)
+
+
+def _code(target: Target, program: ReductionProgram) -> Callable[[Sequence[Array]], Rows] | None:
+    """The code of a program for its memrefs, None where IREE's is as good."""
+    loops = element_loops(target, program.sizes, _bits(program), program.operations)
+    return (lambda arrays: Rows(program, loops, arrays)) if loops else None
+
+
+def _bits(program: ReductionProgram) -> int:
+    """The bits of the widest number that differs along a row and is computed or stored."""
+    code = Code(program, (), 1)
+    types = [mlir.ir.RankedTensorType(program.arguments[n]).element_type for _, n in program.stores]
+    for step in program.steps:
+        types += [value.type for value in _varying(code, step)]
+    return max(BITS[str(type_)] for type_ in types)
+
+
+def _varying(code: Code, step: Step) -> list[Value]:
+    """The values of a step that differ along a row, without the places that are sums of multiples."""
+    needs = code.needs(step)
+    left, found = [step.result], []
+    while left:
+        value = left.pop()
+        if value in found or code.last not in needs.get(value, ()):
+            continue
+        if code.affine(step, value) is not None and value != step.result:
+            continue
+        found.append(value)
+        owner = value.owner
+        if not isinstance(owner, mlir.ir.Block):
+            operands = list(owner.operation.operands)
+            left += operands[1:] if owner.operation.name == EXTRACT else operands
+    return found

@@ -1,0 +1,299 @@
+"""Kernels that take elements from elsewhere: accesses within bounds, values as NumPy's, what IREE keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adze
+from adze import lax
+from adze import numpy as xp
+from adze.dialects import mlir
+from adze.passes.lower.kernels import element_kernels
+from adze.passes.lower.kernels.builder import Array
+from adze.passes.lower.kernels.computed_places import Affine, Places
+from adze.passes.lower.kernels.executable import Kernel, Kernels, Result
+from adze.passes.lower.kernels.strided_vectors import load_strided
+from adze.passes.lower.kernels.written_kernels import KernelWarning
+
+from .interpreter import run_kernel
+from .reductions import AVX2, AVX512, ELEMENTS, VULKAN, given, is_loop, run_reduction
+
+
+def reversed_columns(x: Any) -> Any:
+    return x[..., ::-1]
+
+
+def reversed_all(x: Any) -> Any:
+    return x[::-1, ::-1]
+
+
+def reversed_rows(x: Any) -> Any:
+    """Rows in another order, and what is computed of both."""
+    return x[::-1] * 2 + x
+
+
+def folded(x: Any) -> Any:
+    return x + x[..., ::-1]
+
+
+def thirds(x: Any) -> Any:
+    return x[..., 1::3]
+
+
+def quarters_reversed(x: Any) -> Any:
+    return x[..., ::-4] - 1
+
+
+def every_seventh(x: Any) -> Any:
+    return x[..., ::7]
+
+
+def two_ways(x: Any) -> Any:
+    """Two results, one with elements that are reversed twice."""
+    y = x[..., ::-1]
+    return y * y, y[..., ::-1] + y
+
+
+FUNCTIONS: tuple[Callable[[Any], Any], ...] = (
+    reversed_columns,
+    reversed_all,
+    reversed_rows,
+    folded,
+    thirds,
+    quarters_reversed,
+    every_seventh,
+)
+
+
+@pytest.mark.parametrize("size", [256, 251, 301])
+@pytest.mark.parametrize("function", [reversed_columns, reversed_rows, folded, thirds, quarters_reversed])
+def test_all_accesses_are_within_bounds(function: Callable[[Any], Any], size: int) -> None:
+    x = given(71, size)
+    arrays = [x, x] if function in (folded, reversed_rows) else [x]  # IREE passes it with one axis, too
+    (got,) = run_reduction(function, *arrays[:1], passes=ELEMENTS, bound=arrays)
+    np.testing.assert_array_equal(got.reshape(function(x).shape), function(x))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.int32, np.int64, np.uint16, np.bool_])
+def test_values(dtype: Any) -> None:
+    functions = FUNCTIONS if dtype != np.bool_ else (reversed_columns, reversed_all, thirds, every_seventh)
+
+    def every(x: Any) -> Any:
+        return [function(x) for function in functions]
+
+    x = given(70, 301)
+    x = x > 0 if dtype == np.bool_ else abs(x).astype(dtype)
+    for got, want in zip(adze.jit(every)(x), every(x), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("size", [1 << 16, 100_000, 65_537, 3])
+def test_one_axis(size: int) -> None:
+    """Divided into pieces for workgroups, where the size has divisors."""
+    x = given(size)
+    got = adze.jit(lambda x: (x[::-1], x[::-1] + x, x[::2]))(x)
+    for mine, want in zip(got, (x[::-1], x[::-1] + x, x[::2]), strict=True):
+        np.testing.assert_array_equal(mine, want)
+
+
+def test_three_axes_that_are_one_for_iree() -> None:
+    x = given(6, 40, 130)
+
+    def turned(x: Any) -> Any:
+        return x[::-1, :, ::-1] + x[:, ::-1, ::-1] * 2, x[:, ::-1, ::3]
+
+    for got, want in zip(adze.jit(turned)(x), turned(x), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("mode", ["clip", "fill"])
+def test_gathered_elements(mode: str) -> None:
+    """Places that are read, beyond the ends too: of columns, of rows and columns, along an axis, counted."""
+    x = given(90, 133)
+    rng = np.random.default_rng(1)
+    rows, columns = rng.integers(-120, 120, 70, dtype=np.int32), rng.integers(-150, 150, 91)
+    places = rng.integers(-133, 133, (90, 65), dtype=np.int16)
+
+    def gathered(x: Any, rows: Any, columns: Any, places: Any) -> Any:
+        crossed = x.at[rows[:, None], columns].get(mode=mode, fill_value=7)
+        counted = x.at[:, xp.arange(132, -1, -1)].get(mode=mode, fill_value=7)
+        return (
+            crossed,
+            x.at[:, columns].get(mode=mode, fill_value=7),
+            xp.take_along_axis(x, places, 1),
+            counted,
+        )
+
+    def wanted(table: np.ndarray, *at: np.ndarray) -> np.ndarray:
+        found = [np.where(i < 0, i + n, i) for i, n in zip(at, table.shape, strict=True)]
+        inside = np.all([(i >= 0) & (i < n) for i, n in zip(found, table.shape, strict=True)], axis=0)
+        values = table[tuple(np.clip(i, 0, n - 1) for i, n in zip(found, table.shape, strict=True))]
+        return values if mode == "clip" else np.where(inside, values, 7)
+
+    crossed, of_columns, along, counted = adze.jit(gathered)(x, rows, columns, places)
+    np.testing.assert_array_equal(crossed, wanted(x, *np.broadcast_arrays(rows[:, None], columns)))
+    np.testing.assert_array_equal(
+        of_columns, wanted(x, *np.broadcast_arrays(np.arange(90)[:, None], columns))
+    )
+    np.testing.assert_array_equal(along, np.take_along_axis(x, places.astype(np.int64), 1))
+    np.testing.assert_array_equal(counted, x[:, ::-1])
+
+
+def test_derivatives_of_gathers_by_rows_and_columns() -> None:
+    """The transposed scatter reads the same index vectors, which are no arrays for the gather."""
+    x, rows, columns = given(80, 90), np.arange(79, 0, -2), np.arange(0, 90, 3)
+    weights = given(len(rows), len(columns))
+    got = adze.jit(adze.grad(lambda x: (x[rows[:, None], columns] * weights).sum()))(x)
+    want = np.zeros_like(x)
+    want[rows[:, None], columns] = weights
+    np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("shape", [(0, 5), (5, 0), (1, 7), (1, 9000)])
+def test_few_elements(shape: tuple[int, int]) -> None:
+    x = given(*shape)
+    got = adze.jit(lambda x: [function(x) for function in FUNCTIONS])(x)
+    for mine, function in zip(got, FUNCTIONS, strict=True):
+        np.testing.assert_array_equal(mine, function(x))
+
+
+def test_sizes_that_are_known_when_the_program_runs() -> None:
+    jitted = adze.jit(lambda x: (x[:, ::-1], x[:, ::3]))
+    traced = adze.trace(lambda x: (x[:, ::-1], x[:, ::3]), adze.ShapeDtype(("n", 200)))
+    for rows in (1, 61):
+        x = given(rows, 200)
+        for got in (jitted(x), traced.lower("cpu").compile()(x)):
+            np.testing.assert_array_equal(got[0], x[:, ::-1])
+            np.testing.assert_array_equal(got[1], x[:, ::3])
+
+
+def test_which_kernels_are_written() -> None:
+    for target in (AVX2, AVX512):
+        for function in (reversed_columns, folded, thirds, two_ways):
+            assert is_loop(function, 100, 200, target=target), function.__name__
+    assert is_loop(lambda x: x[::-1], 100_000)
+    assert not is_loop(lambda x: x[::-1], 65_537)  # a prime: one workgroup would do it all
+    assert not is_loop(lambda x: x + 1, 100, 200)
+    assert not is_loop(reversed_columns, 100, 200, target=VULKAN)
+    assert not is_loop(reversed_columns, 100, 200, dtype=np.complex64)
+
+
+def test_kernels_that_cannot_be_written_stay_with_iree(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("no such code")
+
+    monkeypatch.setattr(element_kernels, "Rows", fail)
+    monkeypatch.setenv("ADZE_CACHE", "off")
+    x = given(100, 200)
+    with pytest.warns(KernelWarning, match="a kernel of elements was not written"):
+        got = adze.jit(reversed_columns)(x)
+    np.testing.assert_array_equal(got, x[:, ::-1])
+
+
+# -- vectors of elements at equal distances --------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [4, 8])
+@pytest.mark.parametrize("step", [-5, -4, -3, -2, -1, 1, 2, 3, 4, 5])
+def test_strided_vectors(step: int, width: int) -> None:
+    """Every count up to the width, with nothing beyond the first and the last element."""
+    for count in range(1, width + 1):
+        size = abs(step) * (count - 1) + 1
+        x = np.arange(1, size + 1, dtype=np.float32)
+        first = size - 1 if step < 0 else 0
+
+        def emit(given: Any, written: Any, first: int = first, count: int = count) -> None:
+            Array(written[0])[0] = load_strided(Array(given[0]), width, count, step, first)
+
+        with mlir.new_context() as context, mlir.ir.Location.unknown(context):
+            mlir.load_dialects(context)
+            f32 = mlir.ir.F32Type.get()
+            module = mlir.ir.Module.create()
+            with mlir.ir.InsertionPoint(module.body):
+                type_ = mlir.ir.FunctionType.get([mlir.ir.RankedTensorType.get([size], f32)], [])
+                function = mlir.func.FuncOp("f", type_)
+                with mlir.ir.InsertionPoint(function.add_entry_block()):
+                    kernel = Kernel("load", (Result(mlir.ir.RankedTensorType.get([width], f32)),), emit)
+                    Kernels(module).call(kernel, list(function.arguments))
+                    mlir.func.ReturnOp([])
+            (got,) = run_kernel(module, "kernel_load", [x], (1, 1, 1))
+        np.testing.assert_array_equal(got[:count], x[first::step])
+
+
+# -- places ----------------------------------------------------------------------------------------
+
+CODE = """
+func.func @f(%t: tensor<7xf32>, %u: index) {{
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c30 = arith.constant 30 : index
+  %c400 = arith.constant 400 : index
+  %w0 = arith.constant 0 : i64
+  %w399 = arith.constant 399 : i64
+  %e = tensor.empty() : tensor<2x12000xf32>
+  %z = arith.constant 0.0 : f32
+  %r = linalg.generic {{indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>],
+      iterator_types = ["parallel", "parallel"]}} outs(%e : tensor<2x12000xf32>) {{
+    ^bb0(%out: f32):
+      %i = linalg.index 0 : index
+      %j = linalg.index 1 : index
+      {}
+      linalg.yield %z : f32
+  }} -> tensor<2x12000xf32>
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    "lines, constant, factors",
+    [
+        ("%v = arith.remsi %j, %c400 : index", 0, {2: 1}),
+        ("%v = arith.divsi %j, %c400 : index", 0, {1: 1}),
+        ("%q = arith.divui %j, %c2 : index\n%v = arith.muli %q, %c2 : index", None, {}),
+        ("%m = arith.muli %j, %c2 : index\n%v = arith.subi %c30, %m : index", 30, {1: -800, 2: -2}),
+        ("%v = arith.muli %i, %j : index", None, {}),
+        ("%v = arith.addi %i, %u : index", None, {}),
+        ("%v = arith.maxsi %i, %c2 : index", 2, {}),
+        ("%v = arith.minsi %j, %c400 : index", None, {}),
+        ("%s = arith.subi %c0, %i : index\n%v = arith.divsi %s, %c2 : index", None, {}),
+        ("%s = arith.subi %c0, %i : index\n%v = arith.maxui %s, %c2 : index", None, {}),
+        (
+            "%r0 = arith.remsi %j, %c400 : index\n%k = arith.index_cast %r0 : index to i64\n"
+            "%b = arith.subi %w399, %k : i64\n%n = arith.cmpi slt, %b, %w0 : i64\n"
+            "%p = arith.addi %b, %w399 : i64\n%s = arith.select %n, %p, %b : i64\n"
+            "%m = arith.minsi %s, %w399 : i64\n%x = arith.maxsi %m, %w0 : i64\n"
+            "%v = arith.index_castui %x : i64 to index",
+            399,
+            {2: -1},
+        ),
+        ("%n = arith.cmpi ult, %i, %c0 : index\n%v = arith.select %n, %c30, %c2 : index", 2, {}),
+        ("%n = arith.cmpi eq, %i, %j : index\n%v = arith.select %n, %c30, %c2 : index", None, {}),
+        ("%n = arith.cmpi ne, %i, %c30 : index\n%v = arith.select %n, %c30, %c2 : index", 30, {}),
+        ("%v = arith.index_cast %j : index to i8", None, {}),
+        ("%v = arith.index_cast %i : index to i8", 0, {0: 1}),
+    ],
+)
+def test_places(lines: str, constant: int | None, factors: dict[int, int]) -> None:
+    """Of loops of 2, and of 30 times 400 that are one; None where a number is no sum of multiples."""
+    with mlir.new_context() as context, mlir.ir.Location.unknown(context):
+        module = mlir.ir.Module.parse(CODE.format(lines))
+        function = module.body.operations[0].operation.regions[0].blocks[0]
+        (generic,) = (o.operation for o in function.operations if o.operation.name == "linalg.generic")
+        *_, last, _ = generic.regions[0].blocks[0].operations
+        found = Places((2, 30, 400), ((0,), (1, 2))).of(last.operation.results[0], {})
+        assert found == (None if constant is None else Affine(constant, factors))
+
+
+def test_a_loop_that_reverses_in_each_step() -> None:
+    """Within a loop of the host, whose steps are programs of their own."""
+    x = given(300, 400)
+    got = adze.jit(lambda x: lax.fori_loop(0, 3, lambda _, a: a[:, ::-1] + x, x))(x)
+    want = x
+    for _ in range(3):
+        want = want[:, ::-1] + x
+    np.testing.assert_array_equal(got, want)
