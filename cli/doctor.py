@@ -10,11 +10,13 @@ import platform
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
-from .reporting import JsonOption, command, print_json, print_rows, print_text, readable_bytes
+from .reporting import JsonOption, command, print_json, print_rows, print_text, readable_bytes, working
+
+_GPU_DRIVERS = ("vulkan", "cuda")
 
 _DISTRIBUTIONS = (
     "adze-compiler",
@@ -28,12 +30,24 @@ _DISTRIBUTIONS = (
 
 
 @command
-def doctor(json: JsonOption = False) -> None:
+def doctor(
+    gpu: Annotated[
+        bool, typer.Option("--gpu", help="Look at GPUs too: compute products on each, and time them.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
     """Show versions, devices, the cache and the settings; exit with 1 when something is wrong.
 
-    Example: adze doctor --json
+    With --gpu, for each GPU: its driver and memory, products that are compared with NumPy's and timed, and
+    what part that is of what the device can do.
+
+    Example: adze doctor --gpu
     """
     report = examine()
+    if gpu:
+        with working("computing on the GPUs"):
+            rows, problems = examine_gpus()
+        report |= {"gpus": rows, "problems": report["problems"] + problems}
     if json:
         print_json(report)
     else:
@@ -87,6 +101,36 @@ def examine() -> dict[str, Any]:
     }
 
 
+def examine_gpus() -> tuple[list[dict[str, Any]], list[str]]:
+    """What each GPU is and does, and what is wrong with them."""
+    from ..dialects.errors import AdzeError
+    from ..frontend.report.gpus import check_gpu
+    from ..runtime.execute.devices import absence, list_devices
+
+    rows: list[dict[str, Any]] = []
+    problems = []
+    here = [info for info in list_devices() if info.kind.value in _GPU_DRIVERS]
+    for driver in _GPU_DRIVERS:
+        why = absence(driver)
+        if why is not None:
+            rows.append({"driver": driver, "missing": why.reason, "hint": why.hint})
+    if not here:
+        problems += [f"{row['driver']}: {row['missing']}: {row['hint']}" for row in rows]
+    for info in here:
+        try:
+            row = check_gpu(info.name).to_json()
+        except AdzeError as error:
+            problems.append(f"{info.name}: {error.message}")
+            continue
+        rows.append(row)
+        problems += [
+            f"{info.name}: a product of {each['dtype']} is wrong by {each['error']:.1g} of its most"
+            for each in row["products"]
+            if not each["is_right"]
+        ]
+    return rows, problems
+
+
 def show(report: dict[str, Any]) -> None:
     """The report for people, one block a topic."""
     _block("versions", [(name, version or "not installed") for name, version in report["versions"].items()])
@@ -100,6 +144,8 @@ def show(report: dict[str, Any]) -> None:
         ],
     )
     _block("devices", [(device["name"], device["description"]) for device in report["devices"]])
+    if "gpus" in report:
+        _block("GPUs", [fact for row in report["gpus"] for fact in _gpu_facts(row)])
     cache = report["cache"]
     if cache is not None:
         size = f"{readable_bytes(cache['bytes'])} of at most {readable_bytes(cache['max_bytes'])}"
@@ -118,6 +164,36 @@ def show(report: dict[str, Any]) -> None:
     print_text("problems" if report["problems"] else "no problems found")
     for problem in report["problems"]:
         print_text(f"  {problem}")
+
+
+def _gpu_facts(row: dict[str, Any]) -> list[tuple[str, object]]:
+    if "missing" in row:
+        return [(row["driver"], f"{row['missing']}; {row['hint']}")]
+    memory = "not told" if row["memory"] is None else readable_bytes(row["memory"])
+    peak, bandwidth = row["peak"], row["bandwidth"]
+    return [
+        (row["device"], row["description"]),
+        ("  driver", row["driver"] or "not told"),
+        ("  memory", f"{memory}, {_rate(bandwidth['value'], 'B/s')} ({bandwidth['source']})"),
+        ("  times by", row["clock"]),
+        ("  peak", f"{_rate(peak['value'], 'flop/s')} in float32 ({peak['source']})"),
+        *[(f"  {each['dtype']}", _product_text(each, peak["value"])) for each in row["products"]],
+    ]
+
+
+def _product_text(product: dict[str, Any], peak: float) -> str:
+    size = product["size"]
+    if not product["is_right"]:
+        return f"product {size} x {size}: WRONG (off by {product['error']:.1g})"
+    rate = f"{_rate(product['flops'], 'flop/s')}, {product['flops'] / peak:.0%} of the peak in float32"
+    return f"product {size} x {size}: right (off by {product['error']:.1g}), {rate}"
+
+
+def _rate(value: float, unit: str) -> str:
+    for factor, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
+        if value >= factor:
+            return f"{value / factor:.3g} {prefix}{unit}"
+    return f"{value:.3g} {unit}"
 
 
 def _block(title: str, rows: list[tuple[str, object]]) -> None:

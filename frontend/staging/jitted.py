@@ -232,7 +232,7 @@ class Jitted:
         from ...runtime.settings import read_settings
 
         where = self._device or read_settings().device
-        return get_device(where).kind.value if where else "cpu"
+        return get_device(where).target if where else "cpu"
 
     def _trace(self, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]) -> Traced:
         from .traced import Traced

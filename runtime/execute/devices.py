@@ -97,6 +97,14 @@ class Device:
         return native().HalBufferView(buffer, list(shape), element_type)
 
     @property
+    def target(self) -> str:
+        """What programs are compiled for to run here: of several Vulkan devices each has its own family."""
+        architecture = (
+            None if self.kind is not DeviceKind.VULKAN else vulkan_architecture_of(self.description)
+        )
+        return self.kind.value if architecture is None else f"{self.kind.value}:{architecture}"
+
+    @property
     def is_usable(self) -> bool:
         """False in a forked child for all but `local-sync`: the worker threads stayed with the parent."""
         return self.name == "local-sync" or self._process == os.getpid()

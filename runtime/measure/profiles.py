@@ -27,7 +27,6 @@ from ..execute.devices import device_uri
 _HOST_MODES: Final = "queue-events,host-execution,memory-events"
 _DEVICE_MODES: Final = "queue-events,dispatch-events"
 _CPUS: Final = ("local-sync", "local-task")
-_GPUS: Final = ("vulkan", "cuda")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +87,10 @@ def record(
     Raises `DeviceError` for a device or an installation without a profiler, `FailedCallError` where the
     program cannot be run so.
     """
-    if device not in _CPUS and device.partition(":")[0] not in _GPUS:
+    if not has_profiles(device):
         raise DeviceError(
-            f"there are no profiles of {device}: expected one of {', '.join((*_CPUS, *_GPUS))}",
-            hint="name the device by --device",
+            f"there are no profiles of {device}: IREE takes them of {', '.join(_CPUS)} and vulkan",
+            hint="name one of these by --device; NVIDIA's Nsight Systems shows the kernels of CUDA",
         )
     with tempfile.TemporaryDirectory(prefix="adze-profile-") as folder:
         place = Path(folder)
@@ -111,6 +110,11 @@ def record(
             "iree-profile", "export", "--format=ireeperf-jsonl", "--output=-", place / "events.ireeprof"
         )
     return parse(text.splitlines())
+
+
+def has_profiles(device: str) -> bool:
+    """Whether IREE takes profiles of `device`: of CUDA it takes none."""
+    return device in _CPUS or device.partition(":")[0] == "vulkan"
 
 
 def parse(lines: Iterable[str]) -> list[Event]:

@@ -123,6 +123,22 @@ def test_a_lost_device_takes_no_other_with_it() -> None:
     assert said["other"] == [2, 2, 2, 2] and said["other call"] == "cuda:1"
 
 
+CHECKED = """
+from adze.frontend.report.gpus import Subject, bandwidth, checked_product, peak_flops
+from adze.runtime.execute.devices import gpu_facts
+product = checked_product("cuda:1", 64, "float32")
+said["product"] = [product.is_right, product.error > 0.1, product.seconds > 0]
+facts = gpu_facts("cuda:1")
+said["peaks"] = [peak_flops("cuda:1", facts).source, bandwidth("cuda:1", facts).source]
+"""
+
+
+def test_a_gpu_that_computes_nothing_is_noticed() -> None:
+    said = on_fake_cuda(CHECKED)
+    assert said["product"] == [False, True, True]
+    assert said["peaks"] == ["stated by the driver"] * 2
+
+
 DLPACK = """
 import ctypes
 from adze.runtime.execute.devices import get_device
