@@ -22,6 +22,7 @@ from ..tracing.frames import current_frame, known_value
 from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of, varied_over
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import located, user_location, user_location_text
+from ..tracing.sizes import Dim, maximum
 from ..tracing.trace import function_name
 from ..tracing.varying import at_least, axes_of_value
 from ..transforms.checkpoints import stop_gradient
@@ -177,14 +178,21 @@ def fori_loop(
 ) -> Any:
     """`val = init_val; for i in range(lower, upper): val = body_fun(i, val); val`.
 
-    With static bounds it is a scan and differentiable in both modes; with traced bounds a while loop, which
-    takes `memory_budget` or `saved_states` to be differentiable in reverse mode. The options are theirs.
+    With bounds that are integers or sizes of arrays it is a scan and differentiable in both modes; with
+    traced bounds a while loop, which takes `memory_budget` or `saved_states` to be differentiable in reverse
+    mode. The options are theirs.
     """
     saving = CheckpointOptions("fori_loop", checkpoint_every, memory_budget, saved_states)
     lower, upper = _known_bound(lower), _known_bound(upper)
-    if isinstance(lower, (int, np.integer)) and isinstance(upper, (int, np.integer)):
-        steps = max(int(upper) - int(lower), 0)
-        indices = _counted(int(lower), steps)
+    known = (int, np.integer) if memory_budget or saved_states else (int, np.integer, Dim)
+    if isinstance(lower, known) and isinstance(upper, known):
+        steps, indices = _indices(lower, upper)
+        if isinstance(steps, Dim) and unroll not in (None, False) and (unroll is True or unroll != 1):
+            raise ArgumentError(
+                "fori_loop: unroll needs static bounds",
+                where=user_location_text(),
+                hint=f"the number of steps is {steps}: give Python integers as bounds",
+            )
         step = _indexed(body_fun)
         width = 1 if unroll is None else unroll
         return scanned("fori_loop", step, init_val, indices, steps, False, width, saving)[0]
@@ -220,6 +228,15 @@ def _known_bound(bound: Any) -> Any:
     """A traced bound as the integer that it is outside `jit`."""
     known = known_value(bound)
     return int(known) if known is not None and known.dtype in INTEGERS and known.ndim == 0 else bound
+
+
+def _indices(lower: Any, upper: Any) -> tuple[int | Dim, Any]:
+    """How many indices there are from `lower` to `upper`, and an array of them."""
+    if not isinstance(lower, Dim) and not isinstance(upper, Dim):
+        steps = max(int(upper) - int(lower), 0)
+        return steps, _counted(int(lower), steps)
+    size = maximum(upper - lower, 0)
+    return size, ops.iota(shape=(size,), axis=0, dtype=INT64) + as_value(lower, INT64)
 
 
 def _counted(lower: int, steps: int) -> Any:

@@ -82,6 +82,14 @@ def known_array(value: Any) -> np.ndarray | None:
     return None
 
 
+def sizes_in(value: Any) -> tuple[Any, ...] | None:
+    """The entries of an integer array where they are sizes or known while tracing."""
+    if isinstance(value, Sizes):
+        return tuple(value.entries.reshape(-1))
+    known = known_array(value)
+    return None if known is None else tuple(int(n) for n in known.reshape(-1))
+
+
 @dataclass(slots=True)
 class Draws:
     """What `rng` takes its numbers from: the key of a call, how many ops have drawn, in how many loops."""
@@ -93,7 +101,11 @@ class Draws:
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """An op, its operands' values, `run(region, arguments)`; of the program functions, ranks and draws."""
+    """An op, its operands' values, `run(region, arguments)`; of the program functions, ranks and draws.
+
+    `operands_of(name, index)` are the operands of the op `name` whose result operand `index` is, None where
+    that is the result of another op.
+    """
 
     op: Operation
     inputs: tuple[Any, ...]
@@ -101,6 +113,7 @@ class Application:
     functions: Mapping[str, Function]
     ranks: Ranks
     draws: Draws
+    operands_of: Callable[[str, int], tuple[Any, ...] | None]
 
     @property
     def arrays(self) -> list[Any]:
@@ -155,16 +168,13 @@ class Application:
 
     def sizes(self, index: int) -> tuple[Any, ...]:
         """An operand of integers as sizes: each a Python integer or a dynamic dimension."""
-        value = self.inputs[index]
-        if isinstance(value, Sizes):
-            return tuple(value.entries.reshape(-1))
-        known = known_array(value)
-        if known is None:
+        sizes = sizes_in(self.inputs[index])
+        if sizes is None:
             raise self.error(
                 f"operand {index} is computed from the elements of arrays, and a shape depends on it",
                 "in adze, shapes follow from the shapes of arguments",
             )
-        return tuple(int(n) for n in known.reshape(-1))
+        return sizes
 
     def error(self, problem: str, hint: str | None = None) -> StableHLOError:
         return self.op.error(problem, hint)

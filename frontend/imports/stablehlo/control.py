@@ -2,8 +2,8 @@
 
 Input: an application with regions. Output: its results.
 
-Idea: a `while` that counts from a known number to a known number becomes a loop of a static length, which has
-a gradient; any other remains a `while`, which has derivatives in forward mode.
+Idea: a `while` that counts from a known number to a known number or size becomes a loop of that length, which
+has a gradient; any other remains a `while`, which has derivatives in forward mode.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from ...control.branches import cond, switch
 from ...control.scans import scan
 from ...control.while_loops import fori_loop, while_loop
 from ...library import numpy as xp
-from ...tracing.interpreter import ops
+from ...tracing.interpreter import as_value, ops
+from ...tracing.sizes import Dim, maximum
 from .application import Application, Counted, Rule, Sizes, as_array, known_array
 from .program import Operation, Region, constant_of
 
@@ -30,7 +31,7 @@ class Count:
     place: int
     first: int
     step: int
-    steps: int
+    steps: int | Dim
 
 
 class _Function:
@@ -93,9 +94,9 @@ def _counted_loop(app: Application, body: Region, count: Count) -> list[Any]:
     dtype = as_array(app.inputs[count.place]).dtype
     arrays = app.arrays
     others = (*arrays[: count.place], *arrays[count.place + 1 :])
-    last = np.asarray(count.first + count.step * count.steps, dtype)
-    if not count.steps:
+    if isinstance(count.steps, int) and not count.steps:
         return list(arrays)
+    last = as_value(count.first + count.step * count.steps, dtype)
     state = list(fori_loop(0, count.steps, _Step(app, body, count), others))
     return [*state[: count.place], last, *state[count.place :]]
 
@@ -112,13 +113,19 @@ def _counted(app: Application, condition: Region, body: Region) -> Count | None:
     if step is None or step == 0 or first is None or bound is None:
         return None
     steps = _steps(test.attributes.get("comparison_direction"), first, bound, step)
+    if steps is None or isinstance(steps, Dim):
+        return None if steps is None else Count(place, first, step, steps)
     limits = np.iinfo(as_array(app.inputs[place]).dtype)
-    if steps is None or steps >= 2**31 or not limits.min <= first + steps * step <= limits.max:
+    if steps >= 2**31 or not limits.min <= first + steps * step <= limits.max:
         return None
     return Count(place, first, step, steps)
 
 
-def _steps(direction: Any, first: int, bound: int, step: int) -> int | None:
+def _steps(direction: Any, first: int, bound: int | Dim, step: int) -> int | Dim | None:
+    if isinstance(bound, Dim):
+        if step == 1 and direction in ("LT", "LE"):
+            return maximum(bound - first + (direction == "LE"), 0)
+        return None
     if direction == "LE":
         direction, bound = "LT", bound + 1
     if direction == "GE":
@@ -141,27 +148,34 @@ def _increment(app: Application, body: Region, place: int) -> int | None:
     left, right = change.operands
     if change.name == "stablehlo.add" and right == argument:
         left, right = right, left
-    step = _region_constant(app, body, right) if left == argument else None
+    step = _integer(_region_value(app, body, right)) if left == argument else None
     return -step if step is not None and change.name == "stablehlo.subtract" else step
 
 
-def _bound(app: Application, condition: Region, body: Region, value: int) -> int | None:
-    """The number that the counter is compared with: a constant, or an entry of the state that stays."""
-    if value in condition.arguments:
-        place = condition.arguments.index(value)
-        stays = body.results[place] == body.arguments[place]
-        return _integer(app.inputs[place]) if stays else None
-    return _region_constant(app, condition, value)
+def _bound(app: Application, condition: Region, body: Region, value: int) -> int | Dim | None:
+    """What the counter is compared with: a constant, a size, or an entry of the state that stays."""
+    if value not in condition.arguments:
+        return _number(_region_value(app, condition, value))
+    place = condition.arguments.index(value)
+    stays = body.results[place] == body.arguments[place]
+    return _number(app.inputs[place]) if stays else None
 
 
-def _region_constant(app: Application, region: Region, value: int) -> int | None:
+def _number(value: Any) -> int | Dim | None:
+    if isinstance(value, Sizes) and value.entries.ndim == 0 and isinstance(value.entries[()], Dim):
+        size: Dim = value.entries[()]
+        return size
+    return _integer(value)
+
+
+def _region_value(app: Application, region: Region, value: int) -> Any:
+    """A constant of the region, or a value of an enclosing one; None for what the region computes."""
     producer: Operation | None = region.producer(value)
     if producer is not None:
-        return _integer(constant_of(producer))
+        return constant_of(producer)
     if value in region.arguments or any(value in op.results for op in region.operations):
         return None
-    outside = Region((), (), (), (value,))  # a value of an enclosing region
-    return _integer(app.run(outside, ())[0])
+    return app.run(Region((), (), (), (value,)), ())[0]
 
 
 def _integer(value: Any) -> int | None:

@@ -33,7 +33,7 @@ class Interpreter:
         values = dict(outer)
         values.update(zip(region.arguments, arguments, strict=True))
         for operation in region.operations:
-            results = self._apply(operation, values)
+            results = self._apply(region, operation, values)
             values.update(zip(operation.results, results, strict=True))
         return [values[number] for number in region.results]
 
@@ -47,7 +47,7 @@ class Interpreter:
         finally:
             self.draws.repeated -= is_repeated
 
-    def _apply(self, operation: Operation, values: Mapping[int, Any]) -> Sequence[Any]:
+    def _apply(self, region: Region, operation: Operation, values: Mapping[int, Any]) -> Sequence[Any]:
         inputs = tuple(values[number] for number in operation.operands)
         callee = operation.attributes.get("callee", operation.attributes.get("decomposition"))
         if operation.name in ("func.call", "stablehlo.composite"):
@@ -59,6 +59,7 @@ class Interpreter:
             self.program.functions,
             self.program.ranks,
             self.draws,
+            lambda name, index: _operands(region.producer(operation.operands[index]), name, values),
         )
         try:
             return applied(self.table[operation.name], application)
@@ -66,3 +67,10 @@ class Interpreter:
             if not getattr(error, "__notes__", None):
                 error.add_note(f"of {operation.name} at {operation.where}")
             raise
+
+
+def _operands(producer: Operation | None, name: str, values: Mapping[int, Any]) -> tuple[Any, ...] | None:
+    """What an op was applied to, None where it has another name."""
+    if producer is None or producer.name != name:
+        return None
+    return tuple(values[number] for number in producer.operands)

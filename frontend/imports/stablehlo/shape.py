@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...tracing.interpreter import ops
-from .application import Application, Counted, Rule
+from .application import Application, Counted, Rule, sizes_in
 from .program import constant_of
 
 
@@ -69,7 +69,20 @@ def _real_dynamic_slice(app: Application) -> Any:
     strides = app.sizes(3)
     if not all(isinstance(n, int) and n > 0 for n in strides):
         raise app.error(f"the strides {strides} must be positive integers that are known while tracing")
+    window = _window(app) if all(n == 1 for n in strides) else None
+    if window is not None:
+        start = app.array(1)
+        starts = [ops.slice(start, start=(i,), limit=(i + 1,), strides=(1,)) for i in range(len(window))]
+        return ops.dynamic_slice(app.array(), *(ops.reshape(n, shape=()) for n in starts), slice_sizes=window)
     return ops.slice(app.array(), start=app.sizes(1), limit=app.sizes(2), strides=strides)
+
+
+def _window(app: Application) -> tuple[Any, ...] | None:
+    """The shape of a slice from a start that is computed of elements, to that start and the shape."""
+    added = app.operands_of("stablehlo.add", 2)
+    if added is None or sizes_in(app.inputs[1]) is not None:
+        return None
+    return next((sizes_in(b) for a, b in (added, added[::-1]) if a is app.inputs[1]), None)
 
 
 def _pad(app: Application) -> Any:

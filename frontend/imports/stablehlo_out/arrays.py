@@ -5,7 +5,6 @@ Input: a writer, an application. Output: its results.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -14,19 +13,19 @@ import numpy as np
 from ....dialects.ops.random import PARITY, ROUNDS
 from ....dialects.types import BOOL, COMPLEX, INT64, UINT32, from_storage
 from .rules import Application, Rule
-from .writer import Ref, Writer, integer, ints, rows, sizes_of, tensor
+from .writer import Extent, Ref, Writer, integer, ints, rows, tensor
 
 
 def _iota(w: Writer, app: Application) -> list[Ref]:
-    return w.op("iota", (), app.results, {"iota_dimension": integer(app.attributes["axis"])})
+    return [w.iota(app.results[0].dtype, app.attributes["shape"], app.attributes["axis"])]
 
 
 def _broadcast(w: Writer, app: Application) -> list[Ref]:
-    return [w.broadcast(app.operands[0], sizes_of(app.results[0]), app.attributes["dimensions"])]
+    return [w.broadcast(app.operands[0], app.attributes["shape"], app.attributes["dimensions"])]
 
 
 def _reshape(w: Writer, app: Application) -> list[Ref]:
-    return [w.reshape(app.operands[0], *sizes_of(app.results[0]))]
+    return [w.reshape(app.operands[0], *app.attributes["shape"])]
 
 
 def _transpose(w: Writer, app: Application) -> list[Ref]:
@@ -34,15 +33,17 @@ def _transpose(w: Writer, app: Application) -> list[Ref]:
 
 
 def _slice(w: Writer, app: Application) -> list[Ref]:
-    names = {"start_indices": "start", "limit_indices": "limit", "strides": "strides"}
-    attributes = {key: ints(app.attributes[name]) for key, name in names.items()}
-    return w.op("slice", app.operands, app.results, attributes)
+    a = app.attributes
+    return [w.slice(app.operands[0], a["start"], a["limit"], a["strides"])]
 
 
 def _pad(w: Writer, app: Application) -> list[Ref]:
-    names = {"edge_padding_low": "low", "edge_padding_high": "high", "interior_padding": "interior"}
-    attributes = {key: ints(app.attributes[name]) for key, name in names.items()}
-    return w.op("pad", app.operands, app.results, attributes)
+    low, high, interior = (app.attributes[name] for name in ("low", "high", "interior"))
+    if not all(isinstance(n, int) for n in (*low, *high)):
+        amounts = [w.vector(each) for each in (low, high, interior)]
+        return w.op("dynamic_pad", (*app.operands, *amounts), app.results)
+    names = {"edge_padding_low": low, "edge_padding_high": high, "interior_padding": interior}
+    return w.op("pad", app.operands, app.results, {key: ints(each) for key, each in names.items()})
 
 
 def _concatenate(w: Writer, app: Application) -> list[Ref]:
@@ -64,8 +65,18 @@ def _dynamic_slice(w: Writer, app: Application) -> list[Ref]:
     x, *starts = app.operands
     if not starts:  # MLIR prints such a slice in a form that it does not parse
         return [x]
-    attributes = {"slice_sizes": ints(sizes_of(app.results[0]))}
-    return w.op("dynamic_slice", (x, *_starts(w, starts)), app.results, attributes)
+    sizes = app.attributes["slice_sizes"]
+    if all(isinstance(n, int) for n in sizes):
+        attributes = {"slice_sizes": ints(sizes)}
+        return w.op("dynamic_slice", (x, *_starts(w, starts)), app.results, attributes)
+    limits = [w.on_sizes("subtract", n, size) for n, size in zip(w.extents(x), sizes, strict=True)]
+    first = [
+        w.one("clamp", (w.scalar(0), w.convert(start, INT64), w.scalar(limit)), tensor(INT64))
+        for start, limit in zip(starts, limits, strict=True)
+    ]
+    start, size = w.vector(first), w.vector(sizes)
+    strides = w.vector([1] * x.rank)
+    return w.op("real_dynamic_slice", (x, start, w.like("add", start, size), strides), app.results)
 
 
 def _dynamic_update_slice(w: Writer, app: Application) -> list[Ref]:
@@ -102,17 +113,37 @@ def _identity_of(op: str, dtype: np.dtype) -> Any:
 def _running(op: str) -> Rule:
     def rule(w: Writer, app: Application) -> list[Ref]:
         x, axis = app.operands[0], app.attributes["axis"]
-        size = x.shape[axis]
-        if not size:
+        size = w.size(x, axis)
+        if size == 0:
             return [x]
-        before = (0, size - 1) if app.attributes["reverse"] else (size - 1, 0)
+        others = w.on_sizes("subtract", size, 1)
+        before = (0, others) if app.attributes["reverse"] else (others, 0)
         window = [size if a == axis else 1 for a in range(x.rank)]
-        pads = [before if a == axis else (0, 0) for a in range(x.rank)]
+        pads: list[tuple[Extent, Extent]] = [before if a == axis else (0, 0) for a in range(x.rank)]
         start = w.constant(np.asarray(_identity_of(op, x.dtype)).astype(x.dtype))
-        attributes = {"window_dimensions": ints(window), "padding": rows(pads)}
+        if isinstance(size, Ref):
+            return [_dynamic_window(w, op, x, start, window, pads)]
+        attributes = {"window_dimensions": ints(window), "padding": rows(pads)}  # type: ignore[arg-type]
         return w.op("reduce_window", (x, start), app.results, attributes, [w.combination(op, x.dtype)])
 
     return rule
+
+
+def _dynamic_window(
+    w: Writer, op: str, x: Ref, start: Ref, window: Sequence[Extent], pads: Sequence[tuple[Extent, Extent]]
+) -> Ref:
+    """A window of a size that is known at run time: StableHLO has none, JAX's exports have this call."""
+    ones = w.vector([1] * x.rank)
+    padding = w.reshape(w.vector([n for pair in pads for n in pair]), x.rank, 2)
+    return w.op(
+        "custom_call",
+        (x, start, w.vector(window), ones, ones, ones, padding),
+        [x.type],
+        {
+            "call_target_name": '"stablehlo.dynamic_reduce_window"',
+            "called_computations": f"[@{w.combining(op, x.dtype)}]",
+        },
+    )[0]
 
 
 def _position(name: str) -> Rule:
@@ -122,7 +153,7 @@ def _position(name: str) -> Rule:
         x, axis = app.operands[0], app.attributes["axis"]
         dtype = app.results[0].dtype
         direction, op = ("GT", "maximum") if name == "max" else ("LT", "minimum")
-        counted = w.iota(dtype, x.shape, axis)
+        counted = w.iota(dtype, w.extents(x), axis)
         starts = [w.constant(np.asarray(_identity_of(op, x.dtype)).astype(x.dtype)), w.constant(0, dtype)]
 
         def choose(inner: Writer, pair: list[Ref]) -> Sequence[Ref]:
@@ -197,23 +228,26 @@ def _gather(w: Writer, app: Application) -> list[Ref]:
     vector = f"index_vector_dim = {indices.rank - 1}"
     text = f"#stablehlo.gather<{', '.join(part for part in (numbers, vector) if part)}>"
     sizes = a["slice_sizes"]
-    result = w.one(
-        "gather", (x, indices), app.results[0], {"dimension_numbers": text, "slice_sizes": ints(sizes)}
-    )
+    if all(isinstance(n, int) for n in sizes):
+        attributes = {"dimension_numbers": text, "slice_sizes": ints(sizes)}
+        result = w.one("gather", (x, indices), app.results[0], attributes)
+    else:
+        operands = (x, indices, w.vector(sizes))
+        result = w.one("dynamic_gather", operands, app.results[0], {"dimension_numbers": text})
     if a["mode"] != "fill" or not a["start_index_map"]:
         return [result]
-    limits = [x.shape[axis] - sizes[axis] for axis in a["start_index_map"]]
+    limits = [w.on_sizes("subtract", w.size(x, axis), sizes[axis]) for axis in a["start_index_map"]]
     inside = _inside(w, indices, limits)
     batch = [axis for axis in range(result.rank) if axis not in a["offset_dims"]]
-    mask = w.broadcast(inside, result.shape, batch)
+    mask = w.broadcast(inside, w.extents(result), batch)
     fill = from_storage(np.asarray(a["fill_value"]), x.dtype)
     return [w.select(mask, result, w.filled(fill, result))]
 
 
-def _inside(w: Writer, indices: Ref, limits: Sequence[int]) -> Ref:
+def _inside(w: Writer, indices: Ref, limits: Sequence[Extent]) -> Ref:
     """For each index vector whether its window lies within the array."""
     wide = w.convert(indices, INT64)
-    most = w.broadcast(w.constant(np.array(limits), INT64), indices.shape, [indices.rank - 1])
+    most = w.broadcast(w.vector(limits), w.extents(indices), [indices.rank - 1])
     fits = w.like("and", w.compare("GE", wide, w.filled(0, wide)), w.compare("LE", wide, most))
     return w.reduce("and", fits, True, [indices.rank - 1])
 
@@ -252,10 +286,13 @@ def _clipped(w: Writer, x: Ref, indices: Ref, updates: Ref, a: Any) -> Ref:
     """The indices moved so that their windows lie within the array."""
     outside = (*a["inserted_window_dims"], *a["operand_batching_dims"])
     kept = [axis for axis in range(x.rank) if axis not in outside]
-    sizes = dict(zip(kept, (updates.shape[d] for d in a["update_window_dims"]), strict=True))
-    limits = [x.shape[axis] - sizes.get(axis, 1) for axis in a["scatter_dims_to_operand_dims"]]
+    sizes = dict(zip(kept, (w.size(updates, d) for d in a["update_window_dims"]), strict=True))
+    limits = [
+        w.on_sizes("subtract", w.size(x, axis), sizes.get(axis, 1))
+        for axis in a["scatter_dims_to_operand_dims"]
+    ]
     wide = w.convert(indices, INT64)
-    most = w.broadcast(w.constant(np.array(limits), INT64), indices.shape, [indices.rank - 1])
+    most = w.broadcast(w.vector(limits), w.extents(indices), [indices.rank - 1])
     return w.one("clamp", (w.filled(0, wide), wide, most), wide.type)
 
 
@@ -306,16 +343,18 @@ def _top_k(w: Writer, app: Application) -> list[Ref]:
 def _random_bits(w: Writer, app: Application) -> list[Ref]:
     """Threefry-2x32 of each key and the position within its part of the result."""
     key, width = app.operands[0], app.attributes["width"]
-    shape = sizes_of(app.results[0])
+    shape: tuple[Extent, ...] = app.attributes["shape"]
     batch = shape[: key.rank - 1]
-    count = math.prod(shape[key.rank - 1 :])
+    count: Extent = 1
+    for n in shape[key.rank - 1 :]:
+        count = w.on_sizes("multiply", count, n)
     flat = (*batch, count)
-    if not math.prod(flat):
-        return [w.filled(0, app.results[0])]
+    if 0 in flat:
+        return [w.filled(0, app.results[0], shape)]
     axes = list(range(len(batch)))
     words = []
     for i in range(2):
-        part = w.one("slice", (key,), key.type.with_shape((*batch, 1)), _word(batch, i))
+        part = w.slice(key, [0] * len(batch) + [i], [*batch, i + 1], [1] * key.rank)
         words.append(w.broadcast(w.reshape(part, *batch), flat, axes))
     counter = w.iota(np.uint64, flat, len(batch))
     high = w.convert(w.like("shift_right_logical", counter, w.filled(32, counter)), UINT32)
@@ -326,15 +365,6 @@ def _random_bits(w: Writer, app: Application) -> list[Ref]:
     else:
         bits = w.convert(w.like("xor", x0, x1), f"uint{width}")
     return [w.reshape(bits, *shape)]
-
-
-def _word(batch: tuple[int, ...], i: int) -> dict[str, str]:
-    zeros, ones = [0] * len(batch), [1] * (len(batch) + 1)
-    return {
-        "start_indices": ints([*zeros, i]),
-        "limit_indices": ints([*batch, i + 1]),
-        "strides": ints(ones),
-    }
 
 
 def _threefry(w: Writer, key: Sequence[Ref], x0: Ref, x1: Ref) -> tuple[Ref, Ref]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from ....dialects.types import INT32
+from ....dialects.types import INT32, INT64, TensorType
 from .rules import Application, Rule
-from .writer import Ref, Writer, ints
+from .writer import Extent, Ref, Writer, ints, known_sizes
 
 _ASSERTIONS: Final = "StableHLO has no assertions and no output"
 _CALLBACK: Final = "a program in StableHLO cannot call back into Python"
@@ -18,7 +18,8 @@ _WITHOUT: Final = "to_stablehlo(f, drop_effects=True) writes the program without
 
 
 def _call(w: Writer, app: Application) -> list[Ref]:
-    return w.call(app.attributes["callee"], app.operands, app.results)
+    callee = app.attributes["callee"]
+    return _cast(w, w.call(callee, app.operands, app.signature(callee)), app.results)
 
 
 def _cond(w: Writer, app: Application) -> list[Ref]:
@@ -28,7 +29,12 @@ def _cond(w: Writer, app: Application) -> list[Ref]:
     last = w.constant(len(branches) - 1, INT32)
     index = w.one("clamp", (w.zero(), index, last), index.type)
     regions = [
-        w.region((), lambda inner, _, symbol=symbol: inner.call(symbol, operands, app.results))  # type: ignore[misc]
+        w.region(
+            (),
+            lambda inner, _, symbol=symbol: _cast(  # type: ignore[misc]
+                inner, inner.call(symbol, operands, app.signature(symbol)), app.results
+            ),
+        )
         for symbol in branches
     ]
     return w.op("case", (index,), app.results, {}, regions)
@@ -40,11 +46,16 @@ def _while(w: Writer, app: Application) -> list[Ref]:
     asked, captured, state = app.operands[:first], app.operands[first:second], app.operands[second:]
     types = [v.type for v in state]
     condition, body = app.attributes["condition"], app.attributes["body"]
+    after = app.signature(body)
     regions = [
         w.region(types, lambda inner, xs: inner.call(condition, (*asked, *xs), app.signature(condition))),
-        w.region(types, lambda inner, xs: inner.call(body, (*captured, *xs), types)),
+        w.region(types, lambda inner, xs: _cast(inner, inner.call(body, (*captured, *xs), after), types)),
     ]
     return w.op("while", state, types, {}, regions)
+
+
+def _cast(w: Writer, values: Sequence[Ref], types: Sequence[TensorType]) -> list[Ref]:
+    return [w.cast(v, t) for v, t in zip(values, types, strict=True)]
 
 
 def _scan(w: Writer, app: Application) -> list[Ref]:
@@ -52,50 +63,70 @@ def _scan(w: Writer, app: Application) -> list[Ref]:
     k = app.attributes["constant_count"]
     n = k + app.attributes["carry_count"]
     constants, carry, arrays = app.operands[:k], app.operands[k:n], app.operands[n:]
-    length = int(app.attributes["length"][0])
+    length: Extent = app.attributes["length"][0]
     stacked = app.results[n - k :]
-    if not length:
-        return [*carry, *(w.filled(0, t) for t in stacked)]
-    buffers = [w.filled(0, t) for t in stacked]
-    state = [w.zero(), *carry, *buffers]
+    shapes: list[Sequence[Extent]] = [[m for m in t.shape[1:] if isinstance(m, int)] for t in stacked]
+    if not all(t.with_shape(t.shape[1:]).is_static for t in stacked):
+        shapes = _row_shapes(w, app, constants, carry, arrays)
+    buffers = [w.filled(0, t, (length, *shape)) for t, shape in zip(stacked, shapes, strict=True)]
+    if length == 0:
+        return [*carry, *buffers]
+    number = INT32 if isinstance(length, int) else INT64
+    last = w.on_sizes("subtract", length, 1)
+    state = [w.constant(0, number), *carry, *buffers]
     types = [v.type for v in state]
 
     def condition(inner: Writer, xs: list[Ref]) -> Sequence[Ref]:
-        return [inner.compare("LT", xs[0], inner.constant(length, INT32))]
+        return [inner.compare("LT", xs[0], inner.scalar(length, number))]
 
     def body(inner: Writer, xs: list[Ref]) -> Sequence[Ref]:
         index = xs[0]
         place = index
         if app.attributes["reverse"]:
-            place = inner.like("subtract", inner.constant(length - 1, INT32), index)
+            place = inner.like("subtract", inner.scalar(last, number), index)
         slices = [_taken(inner, x, place) for x in arrays]
         carried = xs[1 : 1 + len(carry)]
         results = inner.call(
             app.attributes["body"], (*constants, *carried, *slices), app.signature(app.attributes["body"])
         )
-        following = inner.like("add", index, inner.constant(1, INT32))
+        following = inner.like("add", index, inner.constant(1, number))
         filled = [
             _put(inner, buffer, column, place)
             for buffer, column in zip(xs[1 + len(carry) :], results[len(carry) :], strict=True)
         ]
-        return [following, *results[: len(carry)], *filled]
+        kept = _cast(inner, results[: len(carry)], types[1 : 1 + len(carry)])
+        return [following, *kept, *filled]
 
     return w.op("while", state, types, {}, [w.region(types, condition), w.region(types, body)])[1:]
 
 
+def _row_shapes(
+    w: Writer, app: Application, constants: Sequence[Ref], carry: Sequence[Ref], arrays: Sequence[Ref]
+) -> list[Sequence[Extent]]:
+    """The shapes of the rows of the results, from a step on zeros, of which only the shapes are used."""
+    rows = [w.filled(0, x.type.with_shape(x.type.shape[1:]), w.extents(x)[1:]) for x in arrays]
+    body = app.attributes["body"]
+    results = w.call(body, (*constants, *carry, *rows), app.signature(body))
+    return [w.extents(row) for row in results[len(carry) :]]
+
+
 def _taken(w: Writer, x: Ref, place: Ref) -> Ref:
     """One slice along the first axis, without it."""
-    rest = x.shape[1:]
-    zeros = [w.zero()] * len(rest)
-    row = w.one(
-        "dynamic_slice", (x, place, *zeros), x.type.with_shape((1, *rest)), {"slice_sizes": ints((1, *rest))}
-    )
+    rest = w.extents(x)[1:]
+    result = x.type.with_shape((1, *known_sizes(rest)))
+    zeros = [w.constant(0, place.dtype)] * len(rest)
+    if result.is_static:
+        sizes = {"slice_sizes": ints([1, *result.shape[1:]])}  # type: ignore[list-item]
+        return w.reshape(w.one("dynamic_slice", (x, place, *zeros), result, sizes), *rest)
+    start = w.vector([w.convert(place, INT64), *([0] * len(rest))])
+    limit = w.like("add", start, w.vector([1, *rest]))
+    row = w.one("real_dynamic_slice", (x, start, limit, w.vector([1] * x.rank)), result)
     return w.reshape(row, *rest)
 
 
 def _put(w: Writer, buffer: Ref, column: Ref, place: Ref) -> Ref:
-    row = w.reshape(column, 1, *column.shape)
-    zeros = [w.zero()] * column.rank
+    row = w.reshape(column, 1, *w.extents(column))
+    zeros = [w.constant(0, place.dtype)] * column.rank
     return w.one("dynamic_update_slice", (buffer, row, place, *zeros), buffer.type)
 
 
@@ -106,12 +137,44 @@ def _refused(reason: str, hint: str | None = None) -> Rule:
     return rule
 
 
-def _size(w: Writer, app: Application) -> list[Ref]:
-    raise app.error("sizes that are known only at run time are not supported", "give every dimension a size")
+def _size(op: str) -> Rule:
+    return lambda w, app: [w.like(op, *app.operands)]
+
+
+def _size_div(w: Writer, app: Application) -> list[Ref]:
+    """The floor of a quotient, which StableHLO rounds towards zero."""
+    m, n = app.operands
+    quotient, rest = w.like("divide", m, n), w.like("remainder", m, n)
+    zero = w.constant(0, INT64)
+    differs = w.compare("NE", w.compare("LT", rest, zero), w.compare("LT", n, zero))
+    is_above = w.like("and", w.compare("NE", rest, zero), differs)
+    return [w.like("subtract", quotient, w.convert(is_above, INT64))]
+
+
+def _size_check(w: Writer, app: Application) -> list[Ref]:
+    """As exports of JAX check sizes: a call that shape refinement resolves."""
+    m, n = app.operands
+    message = app.attributes["message"].replace("{", "(").replace("}", ")")
+    quoted = message.replace("\\", "\\\\").replace('"', "'")
+    attributes = {
+        "api_version": "2 : i32",
+        "call_target_name": '"shape_assertion"',
+        "has_side_effect": "true",
+    }
+    error = {"error_message": f'"{quoted} (sizes {{0}} and {{1}})"'}
+    return w.op("custom_call", (w.compare("EQ", m, n), m, n), (), attributes, discardable=error)
+
+
+def _dim(w: Writer, app: Application) -> list[Ref]:
+    return [w.scalar(w.size(app.operands[0], app.attributes["axis"]))]
 
 
 def _size_constant(w: Writer, app: Application) -> list[Ref]:
-    return [w.constant(app.attributes["value"], INT32)]
+    return [w.constant(app.attributes["value"], INT64)]
+
+
+def _size_to_array(w: Writer, app: Application) -> list[Ref]:
+    return [w.convert(app.operands[0], app.results[0].dtype)]
 
 
 RULES: Final[dict[str, Rule]] = {
@@ -122,9 +185,16 @@ RULES: Final[dict[str, Rule]] = {
             *("custom_vjp_linear", "linear_routine", "routine", "while_pullback"),
         )
     },
-    **{f"size_{name}": _size for name in ("add", "sub", "mul", "div", "max", "min", "check", "to_array")},
-    "dim": _size,
+    "dim": _dim,
+    "size_add": _size("add"),
+    "size_check": _size_check,
     "size_constant": _size_constant,
+    "size_div": _size_div,
+    "size_max": _size("maximum"),
+    "size_min": _size("minimum"),
+    "size_mul": _size("multiply"),
+    "size_sub": _size("subtract"),
+    "size_to_array": _size_to_array,
     **{name: _refused("a named axis that is not mapped") for name in ("axis_gather", "axis_sum")},
     "check": _refused(f"a run-time check cannot be written: {_ASSERTIONS}", _WITHOUT),
     "print": _refused(f"output cannot be written: {_ASSERTIONS}", _WITHOUT),

@@ -24,14 +24,16 @@ def to_stablehlo(function: Callable[..., Any] | Traced, *, drop_effects: bool = 
     may be derived (`adze.grad(f)`, `adze.vmap(f)`), compiled or imported. What StableHLO lacks is written in
     CHLO, as JAX does (`chlo.erf`, `chlo.top_k`).
 
-    StableHLO has no assertions and no output: with `drop_effects` the checks and prints of the function are
-    left out, a loop with `max_steps` then ends after so many steps without an error.
+    Named sizes are dynamic in the text (`tensor<?x3xf32>`), and shapes follow from them as in exports of JAX.
+    That two arguments have one size is checked by its call `shape_assertion`.
+
+    StableHLO has no other assertions and no output: with `drop_effects` all checks and prints of the function
+    are left out, a loop with `max_steps` then ends after so many steps without an error.
 
     In a job of several ranks the text is the program of each of them, as replicas.
 
     Raises `adze.imports.ModelUnsupportedError` (a `ValueError`) for what StableHLO cannot express: checks and
-    output at run time unless they are dropped, callbacks into Python, state of a program; and for dynamic
-    sizes, which its consumers do not compile.
+    output at run time unless they are dropped, callbacks into Python, state of a program.
     """
 
     def text(*args: Any, **kwargs: Any) -> str:

@@ -18,7 +18,7 @@ from ....passes.ir.functions import body, functions, split_body
 from ..errors import ModelUnsupportedError
 from .rules import Application
 from .table import TABLE
-from .writer import Ref, Writer, type_text
+from .writer import SIZE, Ref, Writer, type_text
 
 _WORD: Final = re.compile(r"[^A-Za-z0-9_]")
 
@@ -29,6 +29,7 @@ def module_text(module: mlir.ir.Module, main: str, *, drop_effects: bool = False
     written = [translation.function(symbol) for symbol in functions(module)]
     ranks = translation.ranks
     attributes = f"attributes {{mhlo.num_replicas = {ranks} : i32}} " if ranks > 1 else ""
+    written += translation.combinations.values()
     text = "\n".join([f"module @{_WORD.sub('_', main) or 'program'} {attributes}{{", *written, "}"])
     return str(mlir.ir.Module.parse(text, mlir.new_context()))
 
@@ -39,6 +40,7 @@ class Translation:
     def __init__(self, module: mlir.ir.Module, main: str, *, drop_effects: bool = False) -> None:
         self.drop_effects = drop_effects
         self.ranks = 1
+        self.combinations: dict[str, str] = {}
         self.reader = Reader(Codec(module.context))
         self.functions = functions(module)
         self.main = main
@@ -48,10 +50,10 @@ class Translation:
     def function(self, symbol: str) -> str:
         """The text of one function."""
         operation = self.functions[symbol]
-        writer = Writer()
+        writer = Writer(self.combinations)
         values: dict[Any, Ref] = {}
         for argument in body(operation).arguments:
-            values[argument] = Ref(f"%{next(writer.numbers)}", self._tensor(argument.type, symbol))
+            values[argument] = Ref(f"%{next(writer.numbers)}", self._tensor(argument.type))
         arguments = list(values.values())
         operations, terminator = split_body(operation)
         for child in operations:
@@ -64,19 +66,15 @@ class Translation:
         lines = "\n".join(writer.lines)
         return f"func.func {visibility} @{self.names[symbol]}({inside}) -> ({types}) {{\n{lines}\n}}"
 
-    def _tensor(self, type_: Any, where: str) -> TensorType:
+    def _tensor(self, type_: Any) -> TensorType:
+        """The type in the text, where sizes are arrays."""
         read = self.reader.codec.read_type(type_)
-        if not isinstance(read, TensorType):
-            raise ModelUnsupportedError(
-                f"to_stablehlo: {where} has sizes that are known only at run time",
-                hint="give every dimension a size",
-            )
-        return read
+        return read if isinstance(read, TensorType) else SIZE
 
     def _signature(self, name: str) -> tuple[TensorType, ...]:
         symbol = next(symbol for symbol, written in self.names.items() if written == name)
         _, terminator = split_body(self.functions[symbol])
-        return tuple(self._tensor(v.type, symbol) for v in terminator.operands)
+        return tuple(self._tensor(v.type) for v in terminator.operands)
 
     def _write(self, writer: Writer, operation: Any, values: dict[Any, Ref]) -> None:
         application = self.reader.read(operation, values.__getitem__)
@@ -92,7 +90,7 @@ class Translation:
             elif attribute.kind == "symbols":
                 attributes[name] = tuple(self.names[symbol] for symbol in attributes[name])
         self.ranks = max(self.ranks, math.prod(attributes.get("mesh", ())))
-        results = tuple(self._tensor(v.type, where or op.name) for v in operation.results)
+        results = tuple(self._tensor(v.type) for v in operation.results)
         written = TABLE[op.name](
             writer, Application(op.name, operands, results, attributes, self._signature, where)
         )

@@ -4,7 +4,8 @@ Input: names, operands, result types, attributes. Output: lines of text, and `Re
 parses and verifies what was written, and prints it in StableHLO's own form, see `function.py`.
 
 Idea: the rules see typed references and methods for the ops that many of them need; only this file knows how
-an op is spelled.
+an op is spelled. A size that is known only at run time is a `Ref` to a 0-d int64 array, an *extent* an int or
+such a size: what takes a shape takes extents, and becomes the op with a dynamic shape where one is no int.
 """
 
 from __future__ import annotations
@@ -12,12 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from ....dialects.types import BOOL, INT32, TensorType, dtype_name
-from ..errors import ModelUnsupportedError
+from ....dialects.types import BOOL, INT32, INT64, Dimension, TensorType, dtype_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,25 +32,15 @@ class Ref:
         return self.type.dtype
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        return sizes_of(self.type)
-
-    @property
     def rank(self) -> int:
         return len(self.type.shape)
 
 
+Extent: TypeAlias = int | Ref
+SIZE: Final = TensorType((), INT64)
+"""The type that sizes have in the text: wide enough for the number of elements of any array."""
+
 Build: TypeAlias = "Callable[[Writer, list[Ref]], Sequence[Ref]]"
-
-
-def sizes_of(type_: TensorType) -> tuple[int, ...]:
-    """The shape of a type, which must be static."""
-    if not type_.is_static:
-        raise ModelUnsupportedError(
-            f"to_stablehlo: {type_} has dynamic sizes, which consumers of StableHLO do not compile",
-            hint="give every dimension a size",
-        )
-    return tuple(n for n in type_.shape if isinstance(n, int))
 
 
 def tensor(dtype: Any, *shape: int) -> TensorType:
@@ -59,8 +49,14 @@ def tensor(dtype: Any, *shape: int) -> TensorType:
 
 
 def type_text(type_: TensorType) -> str:
-    """`tensor<2x3xf32>`."""
-    return f"tensor<{'x'.join([*map(str, sizes_of(type_)), dtype_name(type_.dtype)])}>"
+    """`tensor<2x?xf32>`."""
+    sizes = [str(n) if isinstance(n, int) else "?" for n in type_.shape]
+    return f"tensor<{'x'.join([*sizes, dtype_name(type_.dtype)])}>"
+
+
+def known_sizes(extents: Sequence[Extent]) -> tuple[Dimension, ...]:
+    """The extents as they stand in a type."""
+    return tuple(n if isinstance(n, int) else None for n in extents)
 
 
 def ints(values: Sequence[int]) -> str:
@@ -79,12 +75,27 @@ def rows(values: Sequence[tuple[int, int]]) -> str:
     return f"dense<[{inner}]> : tensor<{len(values)}x2xi64>" if values else "dense<> : tensor<0x2xi64>"
 
 
-class Writer:
-    """The lines of one region; regions within it share its numbering of names."""
+_OF_SIZES: Final[dict[str, Callable[[int, int], int]]] = {
+    "add": int.__add__,
+    "subtract": int.__sub__,
+    "multiply": int.__mul__,
+    "maximum": max,
+    "minimum": min,
+}
 
-    def __init__(self, numbers: Any = None) -> None:
+
+class Writer:
+    """The lines of one region; regions within it share its numbering of names.
+
+    `combinations` are functions of two scalars that the module needs, from their names to their texts.
+    """
+
+    def __init__(self, combinations: dict[str, str], numbers: Any = None) -> None:
         self.lines: list[str] = []
+        self.combinations = combinations
         self.numbers = numbers or count()
+        self._sizes: dict[tuple[str, int], Extent] = {}
+        self._shaped_as: dict[str, str] = {}
 
     def op(
         self,
@@ -93,18 +104,26 @@ class Writer:
         results: Sequence[TensorType],
         attributes: Mapping[str, str] | None = None,
         regions: Sequence[str] = (),
+        discardable: Mapping[str, str] | None = None,
     ) -> list[Ref]:
-        """Write one op, of StableHLO unless its name has a dialect; its results."""
+        """Write one op, of StableHLO unless its name has a dialect; its results.
+
+        `discardable` are attributes that the op's dialect does not know.
+        """
         refs = [Ref(f"%{next(self.numbers)}", t) for t in results]
         left = f"{', '.join(r.name for r in refs)} = " if refs else ""
         full = name if "." in name else f"stablehlo.{name}"
-        written = ", ".join(f"{key} = {value}" for key, value in (attributes or {}).items())
+        written, others = (
+            ", ".join(f"{key} = {value}" for key, value in (some or {}).items())
+            for some in (attributes, discardable)
+        )
         properties = f" <{{{written}}}>" if written else ""
+        further = f" {{{others}}}" if others else ""
         inside = f" ({', '.join(regions)})" if regions else ""
         types = ", ".join(type_text(v.type) for v in operands)
         returned = ", ".join(map(type_text, results))
         names = ", ".join(v.name for v in operands)
-        self.lines.append(f'{left}"{full}"({names}){properties}{inside} : ({types}) -> ({returned})')
+        self.lines.append(f'{left}"{full}"({names}){properties}{inside}{further} : ({types}) -> ({returned})')
         return refs
 
     def one(
@@ -119,11 +138,11 @@ class Writer:
 
     def like(self, name: str, *operands: Ref) -> Ref:
         """Write an elementwise op, whose result is of the first operand's type."""
-        return self.one(name, operands, operands[0].type)
+        return self._alike(operands[0], self.one(name, operands, operands[0].type))
 
     def region(self, arguments: Sequence[TensorType], build: Build) -> str:
         """The text of a region: `build(writer, arguments)` writes it and returns its results."""
-        inner = Writer(self.numbers)
+        inner = Writer(self.combinations, self.numbers)
         refs = [Ref(f"%{next(self.numbers)}", t) for t in arguments]
         inner.op("return", build(inner, refs), ())
         head = ", ".join(f"{r.name}: {type_text(r.type)}" for r in refs)
@@ -135,16 +154,30 @@ class Writer:
         scalar = tensor(dtype)
         return self.region([scalar, scalar], lambda w, xs: [w.like(op, *xs)])
 
+    def combining(self, op: str, dtype: np.dtype) -> str:
+        """The name of a private function of two scalars that applies one op."""
+        scalar = type_text(tensor(dtype))
+        name = f"{op}_{dtype_name(dtype)}".replace("<", "_").replace(">", "")
+        self.combinations[name] = (
+            f"func.func private @{name}(%x: {scalar}, %y: {scalar}) -> {scalar} {{\n"
+            f"%z = stablehlo.{op} %x, %y : {scalar}\nreturn %z : {scalar}\n}}"
+        )
+        return name
+
     def constant(self, value: Any, dtype: Any = None) -> Ref:
         """An array of known elements."""
         array = np.asarray(value, dtype)
         type_ = TensorType(array.shape, array.dtype)
         return self.one("constant", (), type_, {"value": f"{_dense(array)} : {type_text(type_)}"})
 
-    def filled(self, value: Any, like: Ref | TensorType) -> Ref:
-        """An array of one number, of the type of another."""
+    def filled(self, value: Any, like: Ref | TensorType, shape: Sequence[Extent] | None = None) -> Ref:
+        """An array of one number, of the type of another; of a type with dynamic sizes, in this `shape`."""
         type_ = like.type if isinstance(like, Ref) else like
-        array = np.broadcast_to(np.asarray(value).astype(type_.dtype), sizes_of(type_))
+        if not type_.is_static:
+            extents = shape if shape is not None or isinstance(like, TensorType) else self.extents(like)
+            assert extents is not None, type_
+            return self.broadcast(self.constant(np.asarray(value).astype(type_.dtype)), extents)
+        array = np.broadcast_to(np.asarray(value).astype(type_.dtype), type_.shape)  # type: ignore[arg-type]
         return self.one("constant", (), type_, {"value": f"{_dense(array)} : {type_text(type_)}"})
 
     def compare(self, direction: str, x: Ref, y: Ref, *, total: bool = False) -> Ref:
@@ -154,29 +187,69 @@ class Writer:
             "comparison_direction": f"#stablehlo<comparison_direction {direction}>",
             "compare_type": f"#stablehlo<comparison_type {kind}>",
         }
-        return self.one("compare", (x, y), x.type.with_dtype(BOOL), attributes)
+        return self._alike(x, self.one("compare", (x, y), x.type.with_dtype(BOOL), attributes))
 
     def select(self, predicate: Ref, on_true: Ref, on_false: Ref) -> Ref:
-        return self.one("select", (predicate, on_true, on_false), on_true.type)
+        return self._alike(on_true, self.one("select", (predicate, on_true, on_false), on_true.type))
 
     def convert(self, x: Ref, dtype: Any) -> Ref:
         """`x` in another dtype, or as it is."""
         wanted = np.dtype(dtype)
-        return x if x.dtype == wanted else self.one("convert", (x,), x.type.with_dtype(wanted))
+        if x.dtype == wanted:
+            return x
+        return self._alike(x, self.one("convert", (x,), x.type.with_dtype(wanted)))
 
-    def reshape(self, x: Ref, *shape: int) -> Ref:
-        return x if x.shape == shape else self.one("reshape", (x,), x.type.with_shape(shape))
+    def cast(self, x: Ref, type_: TensorType) -> Ref:
+        """`x` under a type that knows more of its sizes, or less."""
+        return x if x.type == type_ else self.one("convert", (x,), type_)
 
-    def broadcast(self, x: Ref, shape: Sequence[int], dimensions: Sequence[int] = ()) -> Ref:
-        result = x.type.with_shape(tuple(shape))
-        return self.one("broadcast_in_dim", (x,), result, {"broadcast_dimensions": ints(dimensions)})
+    def reshape(self, x: Ref, *shape: Extent) -> Ref:
+        result = x.type.with_shape(known_sizes(shape))
+        if not result.is_static:
+            return self._sized(self.one("dynamic_reshape", (x, self.vector(shape)), result), shape)
+        return x if x.type == result else self.one("reshape", (x,), result)
 
-    def iota(self, dtype: Any, shape: Sequence[int], axis: int) -> Ref:
-        return self.one("iota", (), tensor(dtype, *shape), {"iota_dimension": integer(axis)})
+    def broadcast(self, x: Ref, shape: Sequence[Extent], dimensions: Sequence[int] = ()) -> Ref:
+        result = x.type.with_shape(known_sizes(shape))
+        attributes = {"broadcast_dimensions": ints(dimensions)}
+        if result.is_static:
+            return self.one("broadcast_in_dim", (x,), result, attributes)
+        for name, is_repeated in (
+            ("known_expanding_dimensions", True),
+            ("known_nonexpanding_dimensions", False),
+        ):
+            axes = [
+                k
+                for k, d in enumerate(dimensions)
+                if (x.type.shape[k] == 1 != result.shape[d]) == is_repeated
+            ]
+            attributes |= {name: ints(axes)} if axes else {}
+        operands = (x, self.vector(shape))
+        return self._sized(self.one("dynamic_broadcast_in_dim", operands, result, attributes), shape)
+
+    def iota(self, dtype: Any, shape: Sequence[Extent], axis: int) -> Ref:
+        result = TensorType(known_sizes(shape), np.dtype(dtype))
+        attributes = {"iota_dimension": integer(axis)}
+        if result.is_static:
+            return self.one("iota", (), result, attributes)
+        return self._sized(self.one("dynamic_iota", (self.vector(shape),), result, attributes), shape)
+
+    def slice(self, x: Ref, start: Sequence[Extent], limit: Sequence[Extent], strides: Sequence[int]) -> Ref:
+        """The elements from `start` to `limit`, whose sizes are known where both bounds are."""
+        sizes = [
+            -((m - n) // step) if isinstance(m, int) and isinstance(n, int) else None
+            for m, n, step in zip(start, limit, strides, strict=True)
+        ]
+        result = x.type.with_shape(sizes)
+        if all(isinstance(n, int) for n in (*start, *limit)):
+            names = {"start_indices": start, "limit_indices": limit, "strides": strides}
+            return self.one("slice", (x,), result, {key: ints(v) for key, v in names.items()})  # type: ignore[arg-type]
+        bounds = (self.vector(start), self.vector(limit), self.vector(strides))
+        return self.one("real_dynamic_slice", (x, *bounds), result)
 
     def reduce(self, op: str, x: Ref, start: Any, axes: Sequence[int]) -> Ref:
         """A reduction by one op."""
-        shape = tuple(n for a, n in enumerate(x.shape) if a not in axes)
+        shape = tuple(n for a, n in enumerate(x.type.shape) if a not in axes)
         first = self.constant(np.asarray(start).astype(x.dtype))
         return self.op(
             "reduce",
@@ -185,6 +258,50 @@ class Writer:
             {"dimensions": ints(axes)},
             [self.combination(op, x.dtype)],
         )[0]
+
+    def size(self, x: Ref, axis: int) -> Extent:
+        """The size of an axis."""
+        known = x.type.shape[axis]
+        if isinstance(known, int):
+            return known
+        key = self._shaped_as.get(x.name, x.name), axis
+        if key not in self._sizes:
+            size = self.one("get_dimension_size", (x,), tensor(INT32), {"dimension": integer(axis)})
+            self._sizes[key] = self.convert(size, INT64)
+        return self._sizes[key]
+
+    def _alike(self, x: Ref, result: Ref) -> Ref:
+        """`result`, which has the shape of `x`."""
+        self._shaped_as[result.name] = self._shaped_as.get(x.name, x.name)
+        return result
+
+    def _sized(self, result: Ref, shape: Sequence[Extent]) -> Ref:
+        """`result`, which has this shape."""
+        self._sizes.update({(result.name, axis): n for axis, n in enumerate(shape)})
+        return result
+
+    def extents(self, x: Ref) -> tuple[Extent, ...]:
+        """The shape of an array."""
+        return tuple(self.size(x, axis) for axis in range(x.rank))
+
+    def scalar(self, n: Extent, dtype: Any = INT64) -> Ref:
+        """A size as a 0-d array."""
+        return self.convert(n, dtype) if isinstance(n, Ref) else self.constant(n, dtype)
+
+    def vector(self, extents: Sequence[Extent]) -> Ref:
+        """Sizes as one array."""
+        if all(isinstance(n, int) for n in extents):
+            return self.constant(np.array(extents, np.int64))
+        parts = [self.reshape(self.scalar(n), 1) for n in extents]
+        if len(parts) == 1:
+            return parts[0]
+        return self.one("concatenate", parts, tensor(INT64, len(parts)), {"dimension": integer(0)})
+
+    def on_sizes(self, name: str, m: Extent, n: Extent) -> Extent:
+        """`m <op> n` of two sizes: add, subtract, multiply, maximum, minimum."""
+        if isinstance(m, int) and isinstance(n, int):
+            return int(_OF_SIZES[name](m, n))
+        return self.like(name, self.scalar(m), self.scalar(n))
 
     def call(self, symbol: str, operands: Sequence[Ref], results: Sequence[TensorType]) -> list[Ref]:
         """A call of another function of the module."""

@@ -218,3 +218,24 @@ def test_what_is_joined_has_the_sum_of_named_sizes() -> None:
         return both + xp.ones(x.shape[0] + y.shape[0], dtype=x.dtype)
 
     adze.trace(joined, adze.ShapeDtype(("n",)), adze.ShapeDtype(("m",)))
+
+
+# -- fori_loop -------------------------------------------------------------------------------------------
+
+
+def powers(x: Any, **options: Any) -> Any:
+    """A loop from 1 to the number of rows."""
+    return lax.fori_loop(1, x.shape[0], lambda i, v: xp.sin(v) * i + x[i], x[0], **options)
+
+
+@pytest.mark.parametrize("options", [{}, {"saved_states": 2}])
+def test_a_loop_to_a_size_has_a_gradient(options: dict[str, int]) -> None:
+    f = compiled(adze.value_and_grad(lambda x: xp.sum(powers(x, **options))), "n", 2)
+    for n in (1, 2, 5):
+        x = array(n, 2)
+        close(f(x), adze.value_and_grad(lambda x: xp.sum(powers(x)))(x), f"{n} rows")
+
+
+def test_a_loop_to_a_size_is_not_unrolled() -> None:
+    with pytest.raises(adze.AdzeError, match="fori_loop: unroll needs static bounds"):
+        adze.trace(lambda x: powers(x, unroll=2), ShapeDtype(("n", 2)))

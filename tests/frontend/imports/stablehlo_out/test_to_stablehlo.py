@@ -99,11 +99,6 @@ def test_specs_trees_and_names() -> None:
     assert adze.to_stablehlo(traced)().count("func.func") == 1
 
 
-def test_what_stablehlo_lacks() -> None:
-    with pytest.raises(ModelUnsupportedError, match="known only at run time"):
-        adze.to_stablehlo(lambda x: x + 1)(adze.ShapeDtype(("n",), np.float32))
-
-
 def test_checks_are_dropped_where_that_is_asked_for() -> None:
     def root(x: Any) -> Any:
         return adze.while_loop(lambda s: xp.abs(s * s - x) > 1e-4, lambda s: (s + x / s) / 2, x, max_steps=20)
