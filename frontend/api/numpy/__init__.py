@@ -29,7 +29,15 @@ from ..frontend.library.special.gcd import lcm as lcm
 from ..frontend.library.special.scipy_names import i0 as i0
 from . import fft as fft
 from . import linalg as linalg
+from . import special as special
 
 __array_api_version__ = "2024.12"
 
-__all__ = ["__array_api_version__", "__array_namespace_info__", "fft", "linalg", *_public_names(globals())]
+__all__ = [
+    "__array_api_version__",
+    "__array_namespace_info__",
+    "fft",
+    "linalg",
+    "special",
+    *_public_names(globals()),
+]

@@ -1,6 +1,17 @@
 """Special functions under SciPy's names."""
 
 from ..frontend.library.names import public_names as _public_names
+from ..frontend.library.special.distribution_functions import binom as binom
+from ..frontend.library.special.distribution_functions import chdtr as chdtr
+from ..frontend.library.special.distribution_functions import chdtrc as chdtrc
+from ..frontend.library.special.distribution_functions import fdtr as fdtr
+from ..frontend.library.special.distribution_functions import fdtrc as fdtrc
+from ..frontend.library.special.distribution_functions import gdtr as gdtr
+from ..frontend.library.special.distribution_functions import gdtrc as gdtrc
+from ..frontend.library.special.distribution_functions import pdtr as pdtr
+from ..frontend.library.special.distribution_functions import pdtrc as pdtrc
+from ..frontend.library.special.distribution_functions import psi as psi
+from ..frontend.library.special.distribution_functions import stdtr as stdtr
 from ..frontend.library.special.incomplete import betainc as betainc
 from ..frontend.library.special.incomplete import gammainc as gammainc
 from ..frontend.library.special.incomplete import gammaincc as gammaincc

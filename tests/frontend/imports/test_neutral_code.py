@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import array_api_compat
@@ -54,3 +58,13 @@ def test_array_api_compat_traces() -> None:
     assert array_api_compat.is_array_api_obj(xp.asarray(X))
     np.testing.assert_allclose(norm(xp.asarray(X)), np.linalg.norm(X))
     np.testing.assert_allclose(adze.grad(norm)(X), X / np.linalg.norm(X))
+
+
+def test_functions_of_scipy_trace(checkout: Path, thorough: bool) -> None:
+    """Those of docs/imports.md, each as SciPy computes it of NumPy's arrays."""
+    pytest.importorskip("scipy", reason="SciPy (extra `scipy`) is not installed")
+    step = 1 if thorough else 8
+    command = [sys.executable, "-m", "tests.frontend.imports.scipy_functions", str(step)]
+    done = subprocess.run(command, cwd=checkout, env=os.environ, capture_output=True, text=True, check=False)
+    assert not done.returncode, done.stderr
+    assert int(done.stdout) * step > 70
