@@ -13,6 +13,7 @@ PYTHON ?= python3
 PYTEST_ARGS ?=
 SELECTION ?=
 JOBS ?= 2
+REPORT_ARGS ?=
 
 ENVIRONMENT := .venv
 INSTALLED := $(ENVIRONMENT)/.installed
@@ -32,10 +33,10 @@ export PYTHONDONTWRITEBYTECODE :=
 # The environment's own commands (adze, iree-run-module, ruff, ...) come first.
 export PATH := $(CURDIR)/$(ENVIRONMENT)/bin:$(PATH)
 
-.PHONY: help install demo test test-all test-gpu lint format typecheck unit bench bench-quick clean FORCE
+.PHONY: help install demo test test-all test-gpu lint format typecheck unit gpu-report bench bench-quick clean FORCE
 
 help:
-	@echo "make demo | test | test-all | test-gpu | lint | format | typecheck | unit | bench | bench-quick | clean"
+	@echo "make demo | test | test-all | test-gpu | gpu-report | lint | format | typecheck | unit | bench | bench-quick | clean"
 
 # Debian splits venv: without python3-venv, an environment without pip is filled by the system's pip.
 $(PY):
@@ -107,6 +108,11 @@ test-gpu: $(GPU_TOOLS)
 	@mkdir -p "$(TMPDIR)"
 	@$(PY) -m tests.gpu.drivers
 	$(PY) -m pytest -n $(JOBS) --dist worksteal --all -m "vulkan or gpu" $(PYTEST_ARGS)
+
+# What a GPU does, as a page to send: `make gpu-report REPORT_ARGS="--device vulkan:0"`.
+gpu-report: $(GPU_TOOLS)
+	@mkdir -p "$(TMPDIR)"
+	$(PY) -m tests.gpu.report $(REPORT_ARGS)
 
 # NPBENCH=folder adds NPBench's kernels; BENCH_ARGS are those of benchmarks/run.py.
 bench: $(INSTALLED)

@@ -73,4 +73,6 @@ def row_line(row: Row, clock: str) -> str:
     for name in ("jax", "numpy"):
         value = ratio(row, name, clock)
         cells.append(f"{value:>9.3f}" if value is not None else f"{'-':>9}")
+    if row.get("kernel_seconds") is not None:
+        cells.append(f"  kernels {row['kernel_seconds'] * 1e3:.4f} ms")
     return "".join(cells) + ("  " + "; ".join(row["errors"]) if row["errors"] else "")

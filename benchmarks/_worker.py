@@ -26,6 +26,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, required=True)
     parser.add_argument("--npbench", type=Path, default=None)
+    parser.add_argument("--device", default="cpu")
     options = parser.parse_args()
     # What libraries print must not come between the lines of the results.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -36,7 +37,7 @@ def main() -> int:
     for line in sys.stdin:
         family, name = json.loads(line)
         case = next(case for case in families[family] if case.name == name)
-        row = measured(case, peers, options.seconds)
+        row = measured(case, peers, options.seconds, options.device)
         print(json.dumps({"family": family, "case": name, **row}), file=answers, flush=True)
     return 0
 
@@ -52,7 +53,7 @@ def registry(npbench: Path | None) -> dict[str, tuple[Case, ...]]:
     return {**FAMILIES, **{f"npbench_{size}": npbench_cases(npbench, size) for size in ("S", "M")}}
 
 
-def measured(case: Case, peers: tuple[Peer, ...], seconds: float) -> dict[str, Any]:
+def measured(case: Case, peers: tuple[Peer, ...], seconds: float, device: str = "cpu") -> dict[str, Any]:
     """The times of each library, how well the results agree, and the errors of those that failed."""
     try:
         arrays = case.arrays()
@@ -85,7 +86,21 @@ def measured(case: Case, peers: tuple[Peer, ...], seconds: float) -> dict[str, A
         },
         "differences": differences,
         "errors": errors,
+        "kernel_seconds": None if "adze" in errors else seconds_of_kernels(case, peers, arrays, device),
     }
+
+
+def seconds_of_kernels(
+    case: Case, peers: tuple[Peer, ...], arrays: tuple[Any, ...], device: str
+) -> float | None:
+    """The time of adze's kernels in a call by the clock of a GPU, None on devices that write no times."""
+    from adze.frontend.report.gpus import Subject
+    from adze.runtime.measure.profiles import has_profiles
+
+    if device == "cpu" or not has_profiles(device):
+        return None
+    adze = next(peer for peer in peers if peer.name == "adze")
+    return Subject.of(lambda *arrays: case.function(adze, *arrays), arrays, device).seconds()
 
 
 def set_width_of_jax(wide: bool) -> None:

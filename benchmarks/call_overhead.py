@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from _device import add_device_option, checked_device, use_device
 from _measure import circumstances, interleaved
 from _peers import Peer, adze_peer, jax_peer
 from rich.console import Console
@@ -28,7 +29,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="the time of a jitted add of two four-element arrays")
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_device_option(parser)
     options = parser.parse_args()
+    use_device(checked_device(parser, options.device))
 
     peers = (adze_peer(), jax_peer())
     seconds = interleaved(

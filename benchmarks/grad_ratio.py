@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from _case import Draw
+from _device import add_device_option, checked_device, use_device
 from _measure import circumstances, interleaved
 from _peers import Peer, adze_peer, jax_peer, leaves
 from families import elementwise, nets
@@ -95,11 +96,13 @@ class Row:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="the cost of gradients in adze beside JAX on the CPU")
+    parser = argparse.ArgumentParser(description="the cost of gradients in adze beside JAX")
     parser.add_argument("--cases", default="", help="comma separated; each picks the nets that contain it")
     parser.add_argument("--rounds", type=int, default=12, help="rounds of each program; the fastest counts")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_device_option(parser)
     options = parser.parse_args()
+    use_device(checked_device(parser, options.device))
     console = Console(stderr=options.json, width=None if sys.stdout.isatty() else 110)
 
     nets = chosen(NETS, options.cases)

@@ -1,4 +1,4 @@
-"""Measures adze beside JAX and NumPy on the CPU, by families of cases.
+"""Measures adze beside JAX and NumPy, by families of cases.
 
 Input: families, words in the names of cases, how long to measure, how many threads, NPBench's sources.
 Output: a line a case, then a summary by family; with `--json`, a file of everything. The exit status is 1 if
@@ -9,6 +9,7 @@ together with its process, and the next cases run in a new one.
 
     python benchmarks/run.py --family loops,irregular
     python benchmarks/run.py --case sort,cholesky --threads 1 --clock cpu --json result.json
+    python benchmarks/run.py --family nets --device cuda
     python benchmarks/run.py --npbench ../npbench --family npbench_S
 """
 
@@ -22,6 +23,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from _device import add_device_option, checked_device, environment_for, jax_place
 from _measure import circumstances
 from _report import Row, row_line, summary
 from _worker import registry
@@ -41,7 +43,8 @@ def main() -> int:
     if options.list:
         print("\n".join(f"{family}: {case}" for family, case in chosen))
         return 0
-    facts = {**circumstances(), "threads": str(threads(options)), "clock": options.clock}
+    places = {"device": options.device, "jax on": jax_place(options.device)}
+    facts = {**circumstances(), **places, "threads": str(threads(options)), "clock": options.clock}
     print(", ".join(f"{name} {value}" for name, value in facts.items()))
     heading = "".join(f"{text:>11}" for text in ("adze ms", "jax ms", "numpy ms"))
     print(f"{'case':<58}{heading}{'jax/':>9}{'numpy/':>9}")
@@ -57,7 +60,8 @@ def main() -> int:
 
 
 def parsed() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="adze beside JAX and NumPy on the CPU")
+    parser = argparse.ArgumentParser(description="adze beside JAX and NumPy")
+    add_device_option(parser)
     parser.add_argument("--family", default="", help="comma separated; all families if empty")
     parser.add_argument(
         "--case", default="", help="words, comma separated: the cases with one of them in the name"
@@ -75,6 +79,7 @@ def parsed() -> argparse.Namespace:
     options = parser.parse_args()
     if options.npbench is not None and not (options.npbench / "bench_info").is_dir():
         parser.error(f"--npbench {options.npbench}: expected a folder that contains bench_info")
+    options.device = checked_device(parser, options.device)
     return options
 
 
@@ -121,6 +126,7 @@ class Workers:
 
     def start(self) -> "subprocess.Popen[str]":
         command = [sys.executable, str(WORKER), "--seconds", str(self.options.seconds)]
+        command += ["--device", self.options.device]
         if self.options.npbench is not None:
             command += ["--npbench", str(self.options.npbench)]
         count = threads(self.options)
@@ -131,7 +137,7 @@ class Workers:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            env=environment(count),
+            env=environment(count, self.options.device),
             preexec_fn=lambda: os.sched_setaffinity(0, cores),
         )
 
@@ -168,9 +174,9 @@ class Workers:
         return json.loads(line) if line else None
 
 
-def environment(count: int) -> dict[str, str]:
+def environment(count: int, device: str) -> dict[str, str]:
     """Every library held to as many threads, and nothing compiled taken from a cache."""
-    values = {**os.environ, "ADZE_CACHE": "0", "JAX_PLATFORMS": "cpu"}
+    values = {**os.environ, "ADZE_CACHE": "0", **environment_for(device)}
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         values[name] = str(count)
     if count == 1:

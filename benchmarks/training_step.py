@@ -20,6 +20,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from _device import add_device_option, checked_device, use_device
 from _measure import circumstances, interleaved
 from rich.console import Console
 from rich.table import Table
@@ -35,12 +36,12 @@ Params = dict[str, Any]
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description="training steps of the digits example, beside JAX on the CPU"
-    )
+    parser = argparse.ArgumentParser(description="training steps of the digits example, beside JAX")
     parser.add_argument("--rounds", type=int, default=12, help="rounds of each program; the fastest counts")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    add_device_option(parser)
     options = parser.parse_args()
+    use_device(checked_device(parser, options.device))
     digits = dataset.load()
     batch = (digits.train_images[: train.BATCH], digits.train_labels[: train.BATCH])
     seconds = {network: measured(network, batch, options.rounds) for network in NETWORKS}

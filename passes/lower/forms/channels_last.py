@@ -26,6 +26,7 @@ from .tensor_ops import (
     drop_unit_axes,
     expand_axes,
     extract_slice,
+    insert_slice,
     parse_attribute,
     permute,
 )
@@ -55,12 +56,75 @@ def ungrouped_convolution(
         weights = collapse_axes(b, kernel, [list(range(spatial + 1)), [spatial + 1]])
         product = matrix_product(ctx, Factor(rows, "mk"), Factor(weights, "kn"), source, carried)
         return _as_image(b, product, sizes)
+    taps, channels = b.shape(kernel)[:-2], b.shape(kernel)[-2]
+    parts = configuration.window_parts(ctx.target, sizes, taps, channels, source)
+    if parts is not None:
+        return _product_over_windows(ctx, image, kernel, sizes, window, source, carried, parts)
     if spatial in _NAMED and source not in COMPLEX:
         axis = _only_window_axis(sizes, b.shape(kernel)[:-2]) if spatial > 1 else None
         if axis is not None:
             return _convolve_along(ctx, axis, image, kernel, sizes, window, source, carried)
         return _named_convolution(ctx, image, kernel, sizes, window, source, carried)
     return _generic_convolution(b, image, kernel, sizes, window, source, carried)
+
+
+def _product_over_windows(
+    ctx: LoweringContext,
+    image: Value,
+    kernel: Value,
+    sizes: Sequence[Size],
+    window: Window,
+    source: np.dtype,
+    carried: np.dtype,
+    parts: int,
+) -> Value:
+    """A matrix product of the window at each position, copied to a row, and the kernel; a part of the batch
+    after the other."""
+    b = ctx.builder
+    axes = len(b.shape(kernel)) - 1
+    weights = Factor(collapse_axes(b, kernel, [list(range(axes)), [axes]]), "kn")
+    results = []
+    assert isinstance(sizes[0], int), "a batch with parts has a known size"
+    count = sizes[0] // parts
+    shape = b.shape(image)
+    for part in range(parts):
+        some = extract_slice(
+            b, image, [part * count, *[0] * (len(shape) - 1)], [count, *shape[1:]], [1] * len(shape)
+        )
+        rows = Factor(_windows(b, some, b.shape(kernel), [count, *sizes[1:]], window, source), "mk")
+        product = matrix_product(ctx, rows, weights, source, carried)
+        results.append(_as_image(b, product, [count, *sizes[1:]]))
+    if parts == 1:
+        return results[0]
+    whole = b.empty(sizes, carried)
+    for part, result in enumerate(results):
+        whole = insert_slice(b, result, whole, [part * count, *[0] * (len(sizes) - 1)], [1] * len(sizes))
+    return whole
+
+
+def _windows(
+    b: LinalgBuilder,
+    image: Value,
+    weights: Sequence[Size],
+    sizes: Sequence[Size],
+    window: Window,
+    dtype: np.dtype,
+) -> Value:
+    """The windows of an image, one a row: (batch and positions, taps and features)."""
+    ir = mlir.ir
+    outer, spatial = len(sizes) - 1, len(sizes) - 2
+    loops = outer + spatial + 1
+    dims = [ir.AffineExpr.get_dim(a, b.context) for a in range(loops)]
+    pixels = [dims[0]]
+    for axis, (stride, dilation) in enumerate(zip(window.window_strides, window.rhs_dilation, strict=True)):
+        pixels.append(dims[1 + axis] * stride + dims[outer + axis] * dilation)
+    seen = ir.AffineMapAttr.get(ir.AffineMap.get(loops, 0, [*pixels, dims[-1]], b.context))
+    init = b.empty([*sizes[:-1], *weights[:-1]], dtype)
+    copied = b.generic(
+        [image], [init], [seen, b.identity_map(loops)], ["parallel"] * loops, lambda pixel, _: pixel
+    )
+    rows = collapse_axes(b, copied, [list(range(outer)), list(range(outer, loops))])
+    return b.materialise(rows)
 
 
 def _as_image(b: LinalgBuilder, product: Value, sizes: Sequence[Size]) -> Value:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from ....dialects.types import COMPLEX, FLOAT32, FLOAT64
+from ....dialects.types import COMPLEX, FLOAT32, FLOAT64, INTEGERS
 from ....runtime.targets import Target, TargetKind
-from .texts import divisor, has_many_registers, lanes, tiles_text, whole_row
+from .texts import divisor, divisors, has_many_registers, lanes, tiles_text, whole_row
 
 if TYPE_CHECKING:
     from iree.compiler import ir
@@ -37,6 +37,16 @@ KERNEL_SORTED: Final = 64  # the longest row that no kernel of our own sorts
 FEW_SELECTED: Final = 2  # up to so many greatest elements are searched for one by one
 MOVED_ROW: Final = 16  # rows of at least so many elements are copied one by one
 ROUNDED_FROM: Final = 1 << 18  # multiplications that repay copies of the operands to sizes that tiles divide
+
+
+ROUNDED_ON_GPU: Final = 1 << 21  # multiplications that repay it there, by the bytes and flops of an A100
+GPU_LEAST: Final = 16  # an axis shorter than this would mostly be filled with zeros
+GPU_ROWS: Final = 32
+GPU_MANY_ROWS: Final = 128  # beside 64 columns
+GPU_COLUMNS: Final = (32, 64, 128)
+GPU_DEPTHS: Final = (32, 64)
+WINDOWS: Final = 1 << 28  # bytes of windows that a convolution copies at once
+MOST_PARTS: Final = 64  # of a batch whose windows are copied one after the other
 
 
 def has_kernels(target: Target) -> bool:
@@ -304,9 +314,11 @@ def rounded_product(
     target: Target, sizes: Mapping[str, Size], loops: Sequence[str], dtype: np.dtype
 ) -> dict[str, Size] | None:
     """Sizes a little larger that register tiles divide, where the copies to get there repay; else None."""
-    if target.kind is not TargetKind.CPU or dtype not in (FLOAT32, FLOAT64):
+    if dtype not in (FLOAT32, FLOAT64) or not all(isinstance(sizes[letter], int) for letter in loops):
         return None
-    if not all(isinstance(sizes[letter], int) for letter in loops):
+    if target.kind is TargetKind.CUDA:
+        return rounded_gpu_product(sizes)
+    if target.kind is not TargetKind.CPU:
         return None
     width = lanes(target, dtype)
     m, n, k = sizes["m"], sizes["n"], sizes["k"]
@@ -318,6 +330,28 @@ def rounded_product(
     whole = width if has_many_registers(target) else columns
     larger = m if has_rows else -(-m // rows) * rows, n if n % whole == 0 else -(-n // columns) * columns
     return None if larger == (m, n) else {**sizes, "m": larger[0], "n": larger[1]}
+
+
+def rounded_gpu_product(sizes: Mapping[str, Size]) -> dict[str, Size] | None:
+    """Sizes whose products IREE computes in tiles on CUDA; None where they are such, or too small to repay.
+
+    Counted in PTX, never timed: a product of float32 has multiply-adds only where 32 divides `n`, four times
+    as many in a loop where 128 does (or 64, and 128 divides `m`), and loads of four elements where 32 divides
+    `k`; tensor cores do eight products a loop where 64 does not divide `k`, up to 64 where it does.
+    """
+    m, n, k = sizes["m"], sizes["n"], sizes["k"]
+    if min(m, n, k) < GPU_LEAST or m * n * k < ROUNDED_ON_GPU:
+        return None
+    columns = next((tile for tile in GPU_COLUMNS if n <= tile), GPU_COLUMNS[-1])
+    depth = next((tile for tile in GPU_DEPTHS if k <= tile), GPU_DEPTHS[-1])
+    rows = GPU_ROWS if columns != 64 or m < 2 * GPU_MANY_ROWS else GPU_MANY_ROWS
+    larger = {"m": _up(m, rows), "n": _up(n, columns), "k": _up(k, depth)}
+    return None if larger == {"m": m, "n": n, "k": k} else {**sizes, **larger}
+
+
+def _up(size: int, tile: int) -> int:
+    """The multiple of `tile` that holds `size`."""
+    return -(-size // tile) * tile
 
 
 def _repays_rounding(m: int, n: int, k: int, width: int) -> bool:
@@ -381,6 +415,25 @@ def convolution(
         vector_reduction=[*(0 for _ in sizes), *(1 for _ in window), 8 if channels % 8 == 0 else 1],
     )
     return tiles.replace("DoubleTilingExpert", "ConvTileAndDecomposeExpert")
+
+
+def window_parts(
+    target: Target, sizes: Sequence[Size], window: Sequence[Size], channels: Size, dtype: np.dtype
+) -> int | None:
+    """Into how many parts the batch of a convolution is cut, each a product over its copied windows.
+
+    None for a convolution that is none: IREE's code of one on CUDA has no multiply-add in float32, and a
+    quarter of the instructions of tensor cores in float16 (counted in PTX, never timed).
+    """
+    if target.kind is not TargetKind.CUDA or dtype in INTEGERS or dtype in COMPLEX:
+        return None
+    if not all(isinstance(n, int) for n in (*sizes, *window, channels)):
+        return None
+    if prod(sizes) * prod(window) * channels < ROUNDED_ON_GPU:
+        return None
+    copied = prod(sizes[:-1]) * prod(window) * channels * dtype.itemsize
+    parts = (d for d in divisors(sizes[0]) if copied <= d * WINDOWS and d <= MOST_PARTS)
+    return next(parts, None)
 
 
 def shifts_rows(

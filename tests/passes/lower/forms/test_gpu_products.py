@@ -1,0 +1,123 @@
+"""The forms of products and convolutions for CUDA: windows copied to rows, sizes rounded to tiles.
+
+No GPU is needed: the forms are those of any target, and are run here where there is a device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adze
+from adze import ShapeDtype, lax
+from adze.passes.lower.forms import contraction
+from adze.passes.lower.tuning import configuration, convolution_plans
+from adze.runtime.targets import parse_target
+
+from ....gpu.drivers import needs_vulkan
+
+CUDA = parse_target("cuda:sm_80")
+CPU = parse_target("cpu:x86-64-v3")
+NHWC = ("NHWC", "HWIO", "NHWC")
+
+
+@pytest.fixture
+def as_on_cuda(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Every target takes CUDA's forms, and no kernel of our own; nothing comes from the cache."""
+    parts, rounded = configuration.window_parts, configuration.rounded_product
+    monkeypatch.setattr(configuration, "window_parts", lambda target, *rest: parts(CUDA, *rest))
+    monkeypatch.setattr(configuration, "rounded_product", lambda target, *rest: rounded(CUDA, *rest))
+    monkeypatch.setattr(configuration, "matrix_product", lambda *_: None)
+    monkeypatch.setattr(configuration, "ROUNDED_ON_GPU", 1)
+    monkeypatch.setattr(contraction, "product_by_kernel", lambda *_: None)
+    monkeypatch.setattr(convolution_plans, "WORK", 1 << 62)
+    monkeypatch.setenv("ADZE_CACHE", "0")
+    yield
+
+
+def integers(*shape: int, dtype: Any = np.float32) -> np.ndarray:
+    """Small integers, whose sums are exact."""
+    return (np.arange(np.prod(shape)) * 7 % 11 - 5).reshape(shape).astype(dtype)
+
+
+def windows_of(x: np.ndarray, taps: tuple[int, int], stride: int, dilation: int) -> np.ndarray:
+    span = [(n - 1) * dilation + 1 for n in taps]
+    seen = np.lib.stride_tricks.sliding_window_view(x, span, axis=(1, 2))
+    return seen[:, ::stride, ::stride, :, ::dilation, ::dilation]
+
+
+def check_convolution(device: str, stride: int, dilation: int, dtype: Any, batch: int) -> None:
+    x, w = integers(batch, 9, 10, 5, dtype=dtype), integers(3, 2, 5, 6, dtype=dtype)
+
+    def convolve(x: Any, w: Any) -> Any:
+        return lax.conv_general_dilated(
+            x, w, (stride, stride), "VALID", rhs_dilation=(dilation, dilation), dimension_numbers=NHWC
+        )
+
+    got = adze.jit(convolve, device=device)(x, w)
+    seen = windows_of(x.astype(np.float64), (3, 2), stride, dilation)
+    want = np.einsum("nhwcij,ijcf->nhwf", seen, w.astype(np.float64))
+    np.testing.assert_array_equal(np.asarray(got), want)
+
+
+@pytest.mark.usefixtures("as_on_cuda")
+def test_products_over_windows_are_convolutions(monkeypatch: pytest.MonkeyPatch) -> None:
+    check_convolution("cpu", 2, 2, np.float32, 2)
+    # Windows of two images at most at once: two products.
+    monkeypatch.setattr(configuration, "WINDOWS", 2 * 7 * 9 * 30 * 4)
+    check_convolution("cpu", 1, 1, np.float32, 4)
+
+
+@pytest.mark.vulkan
+@pytest.mark.thorough
+@needs_vulkan
+@pytest.mark.usefixtures("as_on_cuda")
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize("stride, dilation", [(1, 1), (2, 1), (1, 2)])
+def test_products_over_windows_on_vulkan(stride: int, dilation: int, dtype: Any) -> None:
+    check_convolution("vulkan", stride, dilation, dtype, 2)
+
+
+@pytest.mark.usefixtures("as_on_cuda")
+def test_rounded_products_are_products() -> None:
+    """Each axis rounded, and an axis with a batch before it."""
+    for shapes in (((17, 33), (33, 20)), ((2, 40, 32), (2, 32, 130))):
+        x, y = (integers(*shape) for shape in shapes)
+        np.testing.assert_array_equal(adze.jit(lambda x, y: x @ y)(x, y), x @ y)
+        assert "tensor.pad" in adze.trace(lambda x, y: x @ y, x, y).lower("cpu").mlir()
+
+
+@pytest.mark.usefixtures("as_on_cuda")
+def test_zeros_behind_the_operands_meet_no_infinities() -> None:
+    x, y = np.full((17, 33), np.inf, np.float32), np.ones((33, 20), np.float32)
+    assert np.isposinf(np.asarray(adze.jit(lambda x, y: x @ y)(x, y))).all()
+
+
+def test_sizes_are_rounded_to_the_tiles_of_cuda() -> None:
+    def rounded(m: int, n: int, k: int) -> tuple[int, ...] | None:
+        sizes = configuration.rounded_product(CUDA, {"b": 1, "m": m, "n": n, "k": k}, "mnk", np.dtype("f4"))
+        return None if sizes is None else tuple(sizes[letter] for letter in "mnk")
+
+    assert rounded(1000, 1000, 1000) == (1024, 1024, 1024)
+    assert rounded(999, 777, 513) == (1024, 896, 576)
+    assert rounded(1800, 64, 576) == (1920, 64, 576)
+    assert rounded(1024, 1024, 1024) is None
+    assert rounded(100, 100, 100) is None, "too small to repay the copies"
+    assert rounded(4096, 4096, 1) is None and rounded(8, 4096, 4096) is None
+
+
+def test_only_cuda_copies_windows() -> None:
+    sizes, dtype = ((8, 32, 32, 64), (3, 3), 64), np.dtype(np.float32)
+    assert configuration.window_parts(CUDA, *sizes, dtype) == 1
+    assert configuration.window_parts(CPU, *sizes, dtype) is None
+    assert configuration.window_parts(CUDA, *sizes, np.dtype(np.complex64)) is None
+    assert configuration.window_parts(CUDA, (64, 112, 112, 64), (3, 3), 64, dtype) == 8
+    assert configuration.window_parts(CUDA, (1, 4096, 4096, 64), (3, 3), 64, dtype) is None
+    specs = ShapeDtype((8, 32, 32, 64)), ShapeDtype((3, 3, 64, 64))
+    traced = adze.trace(
+        lambda x, w: lax.conv_general_dilated(x, w, (1, 1), "VALID", dimension_numbers=NHWC), *specs
+    )
+    assert "linalg.conv" not in traced.lower("cuda:sm_80").mlir()
