@@ -18,7 +18,7 @@ REASONS: Final = (
     (r"jax\.export\..*", "what adze saves is a compiled program: `Compiled.save`, `adze.load`"),
     (r"jax\.(sharding|distributed)\..*", "one device a program"),
     (r"jax\.experimental\.(multihost_utils|mesh_utils)\..*", "one device a program"),
-    (r"jax\.profiler\..*", "a profiler of XLA; `adze perf` measures programs"),
+    (r"jax\.profiler\..*", "of XLA's profiler; `adze profile` shows kernels"),
     (r"jax\.monitoring\..*", "events of XLA's compiler"),
     (r"jax\.experimental\.(ode|jet)\.(map|zip|unzip2|safe_map|safe_zip|tree_\w+|treedef_is_leaf)", _IMPORTED),
     (r"jax\.experimental\.(ode|jet)\.(ravel_\w+|promote_dtypes_inexact|register_pytree_node)", _IMPORTED),

@@ -249,6 +249,11 @@ class HostEffect(HostCallLike):
         *,
         attributes: HostEffectCalled,
     ) -> Batched:
+        if attributes.mapping == Mapping.REFUSED.name.lower():
+            raise MissingRuleError(
+                "an ordered io_callback cannot be batched, as in JAX: the elements of a batch have no order",
+                hint="with ordered=False it is called for one element after the other",
+            )
         values = cls.mapped(b, size, operands, batched, attributes.keywords)
         return list(values), [True] * len(values)
 

@@ -19,6 +19,7 @@ from . import nn as nn
 from . import numpy as numpy
 from . import ops as ops
 from . import optim as optim
+from . import profiler as profiler
 from . import random as random
 from . import ref as ref
 from . import scipy as scipy

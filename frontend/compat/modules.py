@@ -23,6 +23,7 @@ STAND_INS: Final = {
     "dtypes": "kinds",
     "experimental": "experimental",
     "experimental.hijax": "hijax",
+    "experimental.mesh_utils": "meshes",
     "extend": "empty",
     "extend.core": "core",
     "extend.core.primitives": "primitives",

@@ -1,36 +1,36 @@
 """Names of `jax.sharding` for meshes of devices. adze has one device a program, and several ranks a job.
 
-A mesh of one device can be made and compared, since libraries keep it beside their parameters; one of more is
-refused. Meshes of ranks are in `frontend/sharding`.
+A mesh of one device can be made and compared, since libraries keep it beside their parameters; one of more
+has ranks, as `make_mesh` makes it.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
-from ..errors import UnsupportedError
-from ..sharding.mesh import PartitionSpec, current_mesh
+from ..sharding.mesh import AxisType as AxisType
+from ..sharding.mesh import PartitionSpec, current_mesh, make_mesh
 from ..sharding.named import NamedSharding as NamedSharding
 from ..sharding.named import Sharding as Sharding
 from ..sharding.named import SingleDeviceSharding as SingleDeviceSharding
-from ..tracing.locations import user_location_text
 
 P = PartitionSpec
 
 
 class Mesh:
-    """Devices by named axes; of one device alone."""
+    """Devices by named axes. One of a single device is of this class; larger ones are meshes of ranks."""
+
+    def __new__(cls, devices: Any, axis_names: Any = (), **_: Any) -> Any:
+        grid = np.asarray(devices, dtype=object)
+        if grid.size > 1:
+            return make_mesh(grid.shape, (axis_names,) if isinstance(axis_names, str) else tuple(axis_names))
+        return super().__new__(cls)
 
     def __init__(self, devices: Any, axis_names: Any = (), **_: Any) -> None:
         self.devices = np.asarray(devices, dtype=object)
         self.axis_names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
-        if self.devices.size > 1:
-            raise UnsupportedError(
-                f"a mesh of {self.devices.size} devices: adze runs a program on one device",
-                where=user_location_text(),
-            )
 
     def __repr__(self) -> str:
         return f"Mesh({', '.join(f'{name!r}: {size}' for name, size in self.shape.items())})"
@@ -53,16 +53,11 @@ class Mesh:
 class AbstractMesh(Mesh):
     """A mesh without its devices: always empty."""
 
+    def __new__(cls, *_: Any, **__: Any) -> Any:
+        return object.__new__(cls)
+
     def __init__(self, *_: Any, **__: Any) -> None:
         super().__init__([])
-
-
-class AxisType:
-    """Kinds of axes of a mesh."""
-
-    Auto: Final = "Auto"
-    Explicit: Final = "Explicit"
-    Manual: Final = "Manual"
 
 
 def get_abstract_mesh() -> Any:

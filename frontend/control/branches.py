@@ -21,7 +21,7 @@ from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError, TraceError
 from ..tracing.default_dtypes import note_promotion
 from ..tracing.frames import capture_key, current_frame
-from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of, with_all_bits
+from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of, resumes_trace, with_all_bits
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.references import of_values
@@ -36,6 +36,7 @@ NO_OPERAND: Final = object()
 """What `operand` is where it is not given: None is a tree without arrays."""
 
 
+@resumes_trace
 def cond(
     pred: Any,
     true_fun: Callable[..., Any],
@@ -87,6 +88,7 @@ def _with_own_operands(
     )
 
 
+@resumes_trace
 def switch(
     index: Any,
     branches: Sequence[Callable[..., Any]],

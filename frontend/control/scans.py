@@ -23,6 +23,7 @@ from ..tracing.function_scope import (
     argument_of,
     keep_dimensions,
     named_sizes,
+    resumes_trace,
 )
 from ..tracing.interpreter import as_value, ops, stack
 from ..tracing.locations import user_location_text
@@ -81,6 +82,7 @@ def scan(
     return scanned("scan", f, init, xs, length, reverse, unroll, saving)
 
 
+@resumes_trace
 def scanned(
     name: str, f: Step, init: Any, xs: Any, length: Any, reverse: Any, unroll: Any, saving: CheckpointOptions
 ) -> tuple[Any, Any]:

@@ -19,7 +19,7 @@ from ...dialects.types import BOOL, INT64, INTEGERS, TensorType, require_possibl
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.frames import current_frame, known_value
-from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of, varied_over
+from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of, resumes_trace, varied_over
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import located, user_location, user_location_text
 from ..tracing.sizes import Dim, maximum
@@ -80,6 +80,7 @@ def while_loop(
     return repeated_while("while_loop", cond_fun, body_fun, init_val, bound, saving)
 
 
+@resumes_trace
 def repeated_while(
     name: str,
     cond_fun: Callable[[Any], Any],

@@ -21,7 +21,7 @@ from ...passes.analysis.evaluate import Evaluation, is_watching
 from .. import tree
 from ..tracing.array import Array
 from ..tracing.default_dtypes import is_float32
-from ..tracing.frames import Program, current_frame
+from ..tracing.frames import Program, current_frame, trace_of
 from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of, keep_dimensions
 from ..tracing.interpreter import ops
 
@@ -38,6 +38,11 @@ def routine(kernel: str, function: Callable[..., Any], *arrays: Any) -> Any:
 
     The name stands for the function and for everything but the arrays that it depends on.
     """
+    with trace_of(arrays):
+        return _routine(kernel, function, *arrays)
+
+
+def _routine(kernel: str, function: Callable[..., Any], *arrays: Any) -> Any:
     if current_frame() is None:
         return _evaluated(kernel, function, arrays)
     if not _has_kernel(kernel, arrays):
@@ -60,25 +65,26 @@ def linear_routine(
     ``transposed(*others, cotangent)`` is the cotangent of the last argument. With `keeps_shape` the result
     has the shape of that argument, and sizes may be dynamic, which no kernel takes.
     """
-    if current_frame() is None:
-        return _evaluated(kernel, function, arrays)
-    is_named = keeps_shape and _is_named(arrays)
-    if not is_named and not _has_kernel(kernel, arrays):
-        return function(*arrays)
-    callee = _traced(kernel, function, arrays)
-    if is_named:
-        back = _traced(transposed_kernel, transposed, arrays)
-    else:
-        back = _traced(transposed_kernel, transposed, arrays[:-1], callee.result_types[0])
-    (result,) = ops.linear_routine(
-        *arrays,
-        callee=callee.symbol,
-        kernel=kernel,
-        transposed=back.symbol,
-        transposed_kernel=transposed_kernel,
-        results=callee.result_types,
-    )
-    return keep_dimensions(result, arrays[-1].shape) if is_named else result
+    with trace_of(arrays):
+        if current_frame() is None:
+            return _evaluated(kernel, function, arrays)
+        is_named = keeps_shape and _is_named(arrays)
+        if not is_named and not _has_kernel(kernel, arrays):
+            return function(*arrays)
+        callee = _traced(kernel, function, arrays)
+        if is_named:
+            back = _traced(transposed_kernel, transposed, arrays)
+        else:
+            back = _traced(transposed_kernel, transposed, arrays[:-1], callee.result_types[0])
+        (result,) = ops.linear_routine(
+            *arrays,
+            callee=callee.symbol,
+            kernel=kernel,
+            transposed=back.symbol,
+            transposed_kernel=transposed_kernel,
+            results=callee.result_types,
+        )
+        return keep_dimensions(result, arrays[-1].shape) if is_named else result
 
 
 def _has_kernel(kernel: str, arrays: tuple[Any, ...]) -> bool:

@@ -7,6 +7,7 @@ and one program computes what all of them do.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable, Sequence
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from ...dialects.communicator import bound
-from ..errors import ArgumentTypeError, ShardingError
+from ..errors import ArgumentTypeError, ShardingError, UnsupportedError
 from ..tracing.locations import user_location_text
 
 
@@ -146,12 +147,37 @@ def get_mesh() -> Mesh:
     return _MESH.get() or Mesh((0,), ("none",))
 
 
-def make_mesh(axis_shapes: Sequence[int], axis_names: Sequence[str]) -> Mesh:
+class AxisType(enum.Enum):
+    """How JAX's axes of a mesh treat the shardings of values. adze divides as it finds best: `Auto`.
+
+    `Explicit` says the same of values; JAX adds shardings to types then.
+    """
+
+    Auto = "auto"
+    Explicit = "explicit"
+    Manual = "manual"
+
+
+def make_mesh(
+    axis_shapes: Sequence[int],
+    axis_names: Sequence[str],
+    axis_types: Sequence[AxisType] | None = None,
+    *,
+    devices: None = None,
+) -> Mesh:
     """A mesh of `axis_shapes` ranks with these names; ranks are numbered row by row.
 
-    In a job of several ranks its size must be theirs; in any other process the ranks are local. Raises
-    `ShardingError` for names or sizes that are no mesh.
+    In a job of several ranks its size must be theirs; in any other process the ranks are local. `axis_types`
+    of JAX change no value. Raises `ShardingError` for names or sizes that are no mesh, and
+    `UnsupportedError` for axes that are `Manual`, and for a choice of `devices`.
     """
+    if devices is not None or any(kind is AxisType.Manual for kind in axis_types or ()):
+        what = "devices" if devices is not None else "axis_types=Manual"
+        raise UnsupportedError(
+            f"make_mesh({what}=...): a mesh has all ranks of the job, or ranks of this process",
+            where=user_location_text(),
+            hint="leave it out; shard_map makes the axes that it names manual",
+        )
     sizes, names = tuple(int(n) for n in axis_shapes), tuple(axis_names)
     if len(sizes) != len(names) or len(set(names)) < len(names) or any(n < 1 for n in sizes):
         raise ShardingError(

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from ..errors import ArgumentError, UnsupportedError
 from ..tracing.locations import user_location_text
+from . import retraces
 from .debug import nans, watch_nans
 from .jitted import Jitted
 
@@ -29,8 +30,10 @@ _ACCEPTED: Final[dict[str, tuple[Any, ...] | None]] = {
     "jax_numpy_rank_promotion": ("allow",),
     "jax_platform_name": ("cpu", ""),
     "jax_platforms": ("cpu", "", None),
-    "jax_log_compiles": (False,),
-    "jax_explain_cache_misses": (False,),
+    "jax_log_compiles": (False, True),
+    "jax_explain_cache_misses": (False, True),
+    "jax_num_cpu_devices": None,
+    "jax_remat3": None,
     "jax_check_tracer_leaks": None,
     "jax_enable_checks": None,
     "jax_debug_infs": (False,),
@@ -46,9 +49,10 @@ _INSTEAD: Final = {
     "jax_enable_x64": "adze narrows no dtype, so 64-bit numbers cannot be disabled: pass float32 arrays",
     "jax_platforms": "devices are chosen by adze.jit(..., target=...) and ADZE_DEVICE",
     "jax_platform_name": "devices are chosen by adze.jit(..., target=...) and ADZE_DEVICE",
-    "jax_log_compiles": "adze.explain_retrace(f) says why a function was compiled again",
-    "jax_explain_cache_misses": "adze.explain_retrace(f) says why a function was compiled again",
 }
+
+
+_LOGGED: Final = ("jax_log_compiles", "jax_explain_cache_misses")
 
 
 class Config:
@@ -63,6 +67,8 @@ class Config:
         """Set `name`; raises `UnsupportedError` for a value that adze does not work by.
 
         `jax_debug_nans` and `jax_disable_jit` hold from now on in this thread, the others everywhere.
+        `jax_log_compiles` and `jax_explain_cache_misses` log each trace with its reason (logger `adze`).
+        `jax_num_cpu_devices` changes nothing: a mesh of any size has ranks in this process.
         """
         check(name, value)
         if name == "jax_debug_nans":
@@ -71,6 +77,8 @@ class Config:
             _Switch.install()
             _disabled.set(value)
         self._values[name] = value
+        if name in _LOGGED:
+            retraces.log_each(any(self._values[setting] for setting in _LOGGED))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in self._values:
@@ -116,8 +124,25 @@ legacy_prng_key = _context("jax_legacy_prng_key", "allow")
 enable_custom_prng = _context("jax_enable_custom_prng")
 check_tracer_leaks = checking_leaks = _context("jax_check_tracer_leaks")
 enable_checks = _context("jax_enable_checks")
-log_compiles = _context("jax_log_compiles", False)
-explain_cache_misses = _context("jax_explain_cache_misses", False)
+
+
+def _logging(setting: str) -> Any:
+    @contextmanager
+    def context(new_val: bool = True) -> Iterator[None]:
+        check(setting, new_val)
+        before = retraces.log_each(new_val)
+        try:
+            yield
+        finally:
+            retraces.log_each(before)
+
+    context.__name__ = context.__qualname__ = setting.removeprefix("jax_")
+    context.__doc__ = "A context that logs each trace of a jitted function with its reason."
+    return context
+
+
+log_compiles = _logging("jax_log_compiles")
+explain_cache_misses = _logging("jax_explain_cache_misses")
 debug_infs = _context("jax_debug_infs", False)
 transfer_guard = _context("jax_transfer_guard", "allow")
 softmax_custom_jvp = _context("jax_softmax_custom_jvp")

@@ -21,15 +21,15 @@ from .. import tree
 from ..errors import ArgumentError
 from ..sharding.arrays import is_divided
 from ..tracing.array import Array
-from ..tracing.default_dtypes import NAMES, chosen, is_float32
-from ..tracing.frames import current_frame
+from ..tracing.default_dtypes import CHOICES, chosen, is_float32, names_widening
+from ..tracing.frames import current_frame, suspended_frame, trace_of
 from ..tracing.locations import located, user_location_text
 from ..tracing.trace import argument_names, function_name, keyword_names, parameter_of, trace_program
 from .donation import Donation
 from .entries import UNKNOWN, Entry, KnownCalls
 from .first_call import FirstCall, Pending, evaluates_first, pending_or_failure
 from .nested_calls import call_nested
-from .retraces import Retrace, Signature, difference, kind_of_leaf
+from .retraces import Retrace, Signature, difference, kind_of_leaf, log
 from .static_arguments import placed, static_parameters
 
 if TYPE_CHECKING:  # the passes and the runtime are loaded where a function is first traced or called
@@ -54,8 +54,8 @@ if hasattr(os, "register_at_fork"):
 
 
 def _new_known_calls() -> dict[str | None, KnownCalls]:
-    """Calls by what a context chose of `default_dtypes`."""
-    return {name: KnownCalls() for name in (None, *NAMES)}
+    """Calls by what contexts chose of `default_dtypes` and `debug.widening`."""
+    return {choice: KnownCalls() for choice in CHOICES}
 
 
 class Jitted:
@@ -143,6 +143,10 @@ class Jitted:
         """Any call: flatten the arguments, find or make the program, call it."""
         if current_frame() is not None:
             return call_nested(self, *self._split(args, kwargs))
+        if suspended_frame() is not None:
+            with trace_of(tree.leaves((args, kwargs))):
+                if current_frame() is not None:
+                    return call_nested(self, *self._split(args, kwargs))
         static: tuple[Any, ...] = ()
         if self._has_static:
             args, kwargs, static = self._split(args, kwargs)
@@ -153,7 +157,7 @@ class Jitted:
             for leaf, name in zip(leaves, self._argument_names(args, kwargs, static), strict=True):
                 parameter_of(leaf, name)  # raises the same with the argument's name
             raise
-        signature = Signature(structure, kinds, static, is_watching(), is_float32())
+        signature = Signature(structure, kinds, static, is_watching(), is_float32(), names_widening())
         entry = self._entries.get(signature)
         if entry is None:
             if evaluates_first(self._first_call) and not signature.checks_nans and self._shardings is None:
@@ -208,6 +212,7 @@ class Jitted:
         traced = self._trace(args, kwargs, static)
         names = [p.name for p in traced.parameters]
         self._retraces.append(Retrace(user_location_text(), self._why(signature, names)))
+        log(function_name(self.function), self._retraces[-1])
         return traced
 
     def _compile_beside(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...dialects.types import TensorType
 from .. import tree
-from ..tracing.default_dtypes import is_float32
+from ..tracing.default_dtypes import is_float32, names_widening
 from ..tracing.frames import Frame, current_frame, recording
 from ..tracing.function_scope import dimension_names, with_all_names
 from ..tracing.interpreter import as_value, as_weak, ops, wide_of
@@ -52,6 +52,7 @@ def call_nested(
         tuple(zip(map(ops.type_of, values), weak, strict=True)),
         static,
         is_float32(),
+        names_widening(),
         tuple(map(axes_of_value, values)),
         tuple(mesh_axes().values()),
         tuple((axis.name, axis.size) for axis in bound_axes() if isinstance(axis.size, int)),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -29,6 +30,25 @@ class Retrace:
     reason: str
 
 
+class _Log:
+    is_on = False
+
+
+_logger: Final = logging.getLogger("adze")
+
+
+def log_each(is_on: bool) -> bool:
+    """Log each trace of a jitted function from now on, or none; what was before."""
+    before, _Log.is_on = _Log.is_on, is_on
+    return before
+
+
+def log(name: str, retrace: Retrace) -> None:
+    """Log one, where that is wanted."""
+    if _Log.is_on:
+        _logger.warning("Compiling %s (called at %s): %s", name, retrace.where or "<unknown>", retrace.reason)
+
+
 class Signature(NamedTuple):
     """What a call is to the cache."""
 
@@ -37,6 +57,7 @@ class Signature(NamedTuple):
     static: tuple[Any, ...]
     checks_nans: bool
     default_is_float32: bool = False
+    names_widening: bool = False
 
 
 def difference(old: Signature, new: Signature, names: Sequence[str]) -> str:
@@ -49,6 +70,8 @@ def difference(old: Signature, new: Signature, names: Sequence[str]) -> str:
         changes.append(f"checks for NaN were switched {'on' if new.checks_nans else 'off'}")
     if old.default_is_float32 != new.default_is_float32:
         changes.append(f"default_dtypes became {'float32' if new.default_is_float32 else 'numpy'}")
+    if old.names_widening != new.names_widening:
+        changes.append(f"debug.widening was switched {'on' if new.names_widening else 'off'}")
     for name, was, is_ in zip(names, old.leaves, new.leaves, strict=True):
         if was != is_:
             changes.append(f"argument {name} changed from {describe(was)} to {describe(is_)}")

@@ -23,6 +23,9 @@ from .locations import user_location_text
 
 _WIDEST: Final = (FLOAT64, COMPLEX128)
 NAMES: Final = ("float32", "numpy")
+_WIDENING: Final[dict[str | None, str]] = {None: "widening", **{name: f"{name}, widening" for name in NAMES}}
+CHOICES: Final = (None, *NAMES, *_WIDENING.values())
+"""What `chosen` returns: the default dtypes, and whether widening is named. Each has programs of its own."""
 
 _chosen: ContextVar[str | None] = ContextVar("default_dtypes", default=None)
 _names_widening: ContextVar[bool] = ContextVar("names_widening", default=False)
@@ -44,7 +47,7 @@ def default_dtypes(name: str) -> Iterator[None]:
     Raises `ArgumentError` for another name.
     """
     check(name)
-    token = _chosen.set(name)
+    token = _chosen.set(_WIDENING[name] if _names_widening.get() else name)
     try:
         yield
     finally:
@@ -69,8 +72,13 @@ names_widening: Final = _names_widening.get
 
 def is_float32() -> bool:
     """Whether NumPy's float64 yields here."""
-    name = chosen()
+    name = _name_of(chosen())
     return (_from_settings() if name is None else name) == "float32"
+
+
+def _name_of(choice: str | None) -> str | None:
+    """The default dtypes of a choice, None where it leaves them to the settings."""
+    return None if choice is None else choice.removesuffix("widening").removesuffix(", ") or None
 
 
 @functools.cache
@@ -90,11 +98,15 @@ def widening(enabled: bool = True) -> Iterator[None]:
 
     The error names the line where an array of float32 (or half precision) meets one of float64 and becomes
     it, and says which operand is wide. What is computed in float64 alone, or converted by name, is none.
+    Jitted functions are traced again in it, so that a call before hides nothing.
     """
     token = _names_widening.set(enabled)
+    name = _name_of(_chosen.get())
+    choice = _chosen.set(_WIDENING[name] if enabled else name)
     try:
         yield
     finally:
+        _chosen.reset(choice)
         _names_widening.reset(token)
 
 

@@ -9,6 +9,7 @@ fresh program, and calls are evaluated with NumPy at once. So every transform is
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,16 @@ from ...passes.ir.functions import functions, rename_references, split_body
 from .. import tree
 from .array import Array
 from .concrete_values import KnownArgument, MappedArgument
-from .frames import Frame, Program, Tracer, capture_key, current_frame, recording
+from .frames import (
+    Frame,
+    Program,
+    Tracer,
+    capture_key,
+    current_frame,
+    recording,
+    suspended_frame,
+    trace_of,
+)
 from .interpreter import as_value, ops, wide_of
 from .sizes import Dim
 from .trace import argument_tracer, result_values
@@ -158,6 +168,19 @@ def varied_together(values: Sequence[Any]) -> list[Any]:
 def leveled(frame: Frame, result: Any, position: int, axes: Sequence[frozenset[str]]) -> Any:
     """A result, varied over the axes that are wanted of it."""
     return varied_over(result, axes[position]) if position < len(axes) and axes[position] else result
+
+
+def resumes_trace(construct: Callable[..., Any]) -> Callable[..., Any]:
+    """The construct, recorded where its operands are traced, inside `ensure_compile_time_eval` too."""
+
+    @functools.wraps(construct)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if suspended_frame() is None:
+            return construct(*args, **kwargs)
+        with trace_of(tree.leaves((args, kwargs))):
+            return construct(*args, **kwargs)
+
+    return call
 
 
 class FunctionScope:

@@ -21,12 +21,15 @@ from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError, CallbackError
 from ..tracing.array import Array
 from ..tracing.frames import current_frame, outside_traces
+from ..tracing.function_scope import resumes_trace
 from ..tracing.interpreter import as_value, ops
+from ..tracing.jax_rules import follows_jax
 from ..tracing.locations import user_location_text
 from ..tracing.specs import ShapeDtype
 from ..tracing.trace import function_name
 
 
+@resumes_trace
 def pure_callback(
     callback: Callable[..., Any],
     result_shape_dtypes: Any,
@@ -59,6 +62,7 @@ def pure_callback(
     return tree.unflatten(function.result_tree, list(results))
 
 
+@resumes_trace
 def io_callback(
     callback: Callable[..., Any],
     result_shape_dtypes: Any,
@@ -70,14 +74,17 @@ def io_callback(
     """As `pure_callback`, for a function with effects: it is called once for each time that the program says.
 
     Programs run in order, so calls keep theirs with `ordered=False` too. `vmap` calls it for one element
-    after the other, and only for those that reach it. Has no derivative.
+    after the other, and only for those that reach it; in programs written for JAX it refuses one that is
+    `ordered`, as JAX does. Has no derivative.
     """
     function = _Function(callback, result_shape_dtypes, args, kwargs)
     if current_frame() is None:
         return function.called(function.arrays())
-    return tree.unflatten(function.result_tree, _effect(function, ignores_tangents=False))
+    mapping = Mapping.REFUSED if ordered and follows_jax() else Mapping.SEQUENTIAL
+    return tree.unflatten(function.result_tree, _effect(function, mapping, ignores_tangents=False))
 
 
+@resumes_trace
 def debug_callback(
     callback: Callable[..., Any],
     *args: Any,
@@ -105,7 +112,7 @@ def debug_callback(
     if current_frame() is None:
         function.called(function.arrays())
     else:
-        _effect(function, ignores_tangents=True)
+        _effect(function, Mapping.SEQUENTIAL, ignores_tangents=True)
 
 
 def debug_print(
@@ -245,13 +252,13 @@ class _Effect(_Pure):
         return tuple(np.zeros(known_sizes(t), t.dtype) for t in results)
 
 
-def _effect(function: _Function, *, ignores_tangents: bool) -> list[Any]:
+def _effect(function: _Function, mapping: Mapping, *, ignores_tangents: bool) -> list[Any]:
     results = ops.host_effect(
         as_value(np.True_),
         *function.values(),
         callback=_registered(function, _Effect),
         result_types=function.result_types,
-        mapping=Mapping.SEQUENTIAL.name.lower(),
+        mapping=mapping.name.lower(),
         batches=(),
         ignores_tangents=ignores_tangents,
     )

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from .. import tree
-from ..errors import ArgumentError
+from ..errors import ArgumentError, UnsupportedError
 from ..tracing.concrete_values import KnownArgument
 from ..tracing.frames import current_frame
-from ..tracing.function_scope import FunctionScope, argument_of
+from ..tracing.function_scope import FunctionScope, argument_of, resumes_trace
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.references import Effects, Ref, any_alive
@@ -44,6 +44,49 @@ class checkpoint_policies:  # a namespace, named as JAX has it
         """All values but those that `checkpoint_name` gave one of these names."""
         return ("everything_except", ",".join(names))
 
+    @staticmethod
+    def save_and_offload_only_these_names(
+        *,
+        names_which_can_be_saved: Sequence[str],
+        names_which_can_be_offloaded: Sequence[str],
+        offload_src: str,
+        offload_dst: str,
+    ) -> tuple[str, str]:
+        """Only values that `checkpoint_name` gave one of these names; all stay in the device's memory."""
+        names = (*names_which_can_be_saved, *names_which_can_be_offloaded)
+        return checkpoint_policies.save_only_these_names(*names)
+
+    @staticmethod
+    def offload_dot_with_no_batch_dims(offload_src: str, offload_dst: str) -> tuple[str, str]:
+        """Products without batch dimensions, which stay in the device's memory."""
+        return checkpoint_policies.dots_with_no_batch_dims_saveable
+
+    @staticmethod
+    def save_from_both_policies(policy_1: tuple[str, str], policy_2: tuple[str, str]) -> tuple[str, str]:
+        """What either policy saves, for those that have a policy for that."""
+        (kind, labels), (other, more) = pair = sorted((policy_1, policy_2), key=_rank)
+        if kind == "nothing" or pair[0] == pair[1] or other == "everything":
+            return pair[1]
+        if kind == other == "named":
+            return checkpoint_policies.save_only_these_names(*labels.split(","), *more.split(","))
+        if (kind, other) == ("dots_without_batch", "dots"):
+            return pair[1]
+        raise UnsupportedError(
+            f"save_from_both_policies: no policy saves what {kind!r} and {other!r} save",
+            where=user_location_text(),
+            hint="give one policy; names of values can be joined: save_only_these_names('a', 'b')",
+        )
+
+
+_KINDS: Final = (
+    *("nothing", "named", "named_except", "dots_without_batch", "dots"),
+    *("everything_except", "everything"),
+)
+
+
+def _rank(policy: tuple[str, str]) -> int:
+    return _KINDS.index(policy[0])
+
 
 def checkpoint(
     fun: Callable[..., Any] | None = None,
@@ -67,6 +110,7 @@ def checkpoint(
         )
     original = fun
 
+    @resumes_trace
     @functools.wraps(original)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         if current_frame() is None:

@@ -31,6 +31,7 @@ from ..tracing.function_scope import (
     FunctionScope,
     PrivateFunction,
     argument_of,
+    resumes_trace,
     varied_together,
     with_all_names,
 )
@@ -202,6 +203,7 @@ class Custom:
         self._sees_zeros = False
         self._nondiff = tuple(sorted({*nums, *(_position(function, name) for name in names)}))
 
+    @resumes_trace
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         args = positional(self._function, args, kwargs)
         if current_frame() is None:

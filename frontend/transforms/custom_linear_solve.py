@@ -17,7 +17,7 @@ from .. import tree
 from ..errors import TraceError
 from ..tracing.closed_over import closed_over
 from ..tracing.frames import capture_key, current_frame
-from ..tracing.function_scope import Argument, FunctionScope, argument_of
+from ..tracing.function_scope import Argument, FunctionScope, argument_of, resumes_trace
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from .custom_root import Outer, captured_by, check_like
@@ -26,6 +26,7 @@ from .differentiation import vjp
 Function = Callable[..., Any]
 
 
+@resumes_trace
 def custom_linear_solve(
     matvec: Function,
     b: Any,

@@ -16,7 +16,7 @@ from ...dialects.types import INEXACT
 from .. import tree
 from ..errors import ArgumentTypeError, TraceError
 from ..tracing.frames import capture_key, current_frame
-from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of
+from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of, resumes_trace
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim
@@ -25,6 +25,7 @@ from .differentiation import jvp, linearize
 Function = Callable[..., Any]
 
 
+@resumes_trace
 def custom_root(
     f: Function, initial_guess: Any, solve: Function, tangent_solve: Function, has_aux: bool = False
 ) -> Any:

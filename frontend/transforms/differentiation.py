@@ -17,7 +17,7 @@ from typing import Any
 from ...dialects.types import COMPLEX, FLOATS, INEXACT
 from .. import tree
 from ..errors import ArgumentTypeError, DtypeError
-from ..tracing.function_scope import FunctionScope, keep_dimensions, with_all_names
+from ..tracing.function_scope import FunctionScope, keep_dimensions, resumes_trace, with_all_names
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.references import Effects, any_alive
@@ -29,6 +29,7 @@ from .reference_effects import carries_effects, pulled_back
 from .reference_effects import value_and_gradient as gradient_with_effects
 
 
+@resumes_trace
 @carries_effects
 def jvp(
     fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool = False
@@ -79,6 +80,7 @@ def jvp(
     return value, tangent[0], aux
 
 
+@resumes_trace
 @pulled_back
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """`(f(*primals), pullback)`: the pullback maps a cotangent of the result to a tuple of cotangents.
@@ -91,6 +93,7 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     return (linearized.value, pullback, linearized.aux) if has_aux else (linearized.value, pullback)
 
 
+@resumes_trace
 @carries_effects
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """`(f(*primals), f_jvp)`: `f_jvp(*tangents)` is the derivative at `primals`, computed from residuals.
@@ -172,6 +175,7 @@ def value_and_grad(
             fun, argnums, argnames=argnames, has_aux=has_aux, holomorphic=holomorphic, allow_int=allow_int
         )
 
+    @resumes_trace
     @functools.wraps(fun)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         if any_alive() and not isinstance(fun, Effects):

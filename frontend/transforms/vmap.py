@@ -22,7 +22,14 @@ from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
 from ..tracing.concrete_values import MappedArgument
 from ..tracing.frames import Tracer
-from ..tracing.function_scope import Argument, FunctionScope, keep_dimensions, named_sizes, with_names
+from ..tracing.function_scope import (
+    Argument,
+    FunctionScope,
+    keep_dimensions,
+    named_sizes,
+    resumes_trace,
+    with_names,
+)
 from ..tracing.interpreter import as_value, ops, wide_of
 from ..tracing.locations import user_location_text
 from ..tracing.references import any_alive
@@ -70,6 +77,7 @@ def vmap(
         )
     mapped = fun
 
+    @resumes_trace
     @functools.wraps(mapped)
     def batched(*args: Any, **kwargs: Any) -> Any:
         if any_alive():

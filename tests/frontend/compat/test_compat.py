@@ -15,6 +15,7 @@ import adze.compat
 import adze.compat.jax as jax
 import adze.compat.jax.numpy as jnp
 from adze.compat.jax import lax, random, tree_util
+from adze.compat.jax.experimental import io_callback, mesh_utils
 from adze.frontend.errors import UnsupportedError
 
 
@@ -178,8 +179,13 @@ def test_one_device() -> None:
     assert mapped(jnp.ones((1, 2))).tolist() == [[1, 1]]
     with pytest.raises(UnsupportedError, match="pmap over 2 devices"):
         mapped(jnp.ones((2, 2)))
-    with pytest.raises(UnsupportedError, match="a mesh of 2 devices"):
-        jax.sharding.Mesh([0, 1], "i")
+    grid = mesh_utils.create_device_mesh((2, 2))
+    automatic = (jax.sharding.AxisType.Auto,) * 2
+    assert jax.sharding.Mesh(grid, ("i", "j")) == jax.make_mesh((2, 2), ("i", "j"), automatic)
+    with pytest.raises(UnsupportedError, match="create_device_mesh: 3 devices for a mesh of"):
+        mesh_utils.create_device_mesh((2, 2), [0, 1, 2])
+    with pytest.raises(UnsupportedError, match=r"make_mesh\(devices=...\)"):
+        jax.make_mesh((2,), ("i",), devices=[0, 1])
     assert jax.sharding.PartitionSpec("i", None) == ("i", None)
 
 
@@ -298,3 +304,58 @@ def test_specs_are_results_of_eval_shape_and_have_dtypes() -> None:
     assert jax.eval_shape(lambda: {"a": spec})["a"] == spec
     assert jax.jit(lambda x: x * (jax.eval_shape(lambda: spec).shape[1]))(1.0) == 3
     assert jnp.result_type(spec, np.float32) == np.float32 and not jnp.iscomplexobj(spec)
+
+
+def test_ordered_calls_are_not_batched() -> None:
+    seen: list[float] = []
+
+    def call(x: Any, ordered: bool) -> Any:
+        return io_callback(
+            lambda v: (seen.append(float(v)), v)[1], jax.ShapeDtypeStruct((), x.dtype), x, ordered=ordered
+        )
+
+    xs = jnp.arange(3.0)
+    assert jax.jit(lambda x: call(x, True))(xs[1]) == 1
+    assert jax.vmap(lambda x: call(x, False))(xs).tolist() == [0, 1, 2]
+    with pytest.raises(NotImplementedError, match="an ordered io_callback cannot be batched, as in JAX"):
+        jax.vmap(lambda x: call(x, True))(xs)
+    assert seen == [1, 0, 1, 2]
+
+
+def test_compiles_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    @jax.jit
+    def double(x: Any) -> Any:
+        return 2 * x
+
+    double(jnp.arange(2))
+    with jax.explain_cache_misses(True):
+        double(jnp.arange(2))
+        double(jnp.arange(3.0))
+    jax.config.update("jax_log_compiles", True)
+    double(jnp.arange(4))
+    jax.config.update("jax_log_compiles", False)
+    double(jnp.arange(5))
+    texts = [record.getMessage() for record in caplog.records]
+    assert len(texts) == 2 and "Compiling double" in texts[0] and "argument x changed from i64[2]" in texts[0]
+
+
+def test_constructs_on_traced_values_stay_in_their_trace_at_compile_time() -> None:
+    def f(x: Any) -> Any:
+        m = x * jnp.eye(3) + jnp.ones((3, 3))
+        with jax.ensure_compile_time_eval():
+            values = jnp.linalg.eigh(m)[0]
+            total = lax.scan(lambda c, row: (c + row.sum(), c), 0.0, m)[0]
+            total += lax.cond(m[0, 0] > 0, jnp.sum, jnp.prod, m)
+            total += lax.fori_loop(0, 2, lambda _, c: 2 * c, m).sum()
+            total += lax.while_loop(
+                lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1]), (0, lax.stop_gradient(m))
+            )[0]
+            total += jax.vmap(jnp.sum)(m).sum() + jax.jit(jnp.sum)(m)
+            slope = jax.grad(lambda z: (z**2).sum())(m).sum()
+            assert jnp.zeros(3).sum().tolist() == 0  # what is not traced is known
+        return values.sum() + total + slope
+
+    expected = 9 + 15 + 15 + 60 + 3 + 15 + 15 + 30
+    for run in (f, jax.jit(f), lambda x: jax.vmap(f)(jnp.array([x]))[0]):
+        np.testing.assert_allclose(run(2.0), expected, rtol=1e-6)
+    np.testing.assert_allclose([jax.grad(f)(2.0), jax.jit(jax.grad(f))(2.0)], [33, 33], rtol=1e-6)

@@ -148,3 +148,22 @@ def test_fifty_probes_agree_with_jax() -> None:
     actual = probed(shim)
     assert len(actual) == 50
     assert {p: dtype for p, dtype in actual.items() if dtype != expected[p]} == DIFFERENT
+
+
+def test_widening_is_named_in_a_function_that_was_compiled_before() -> None:
+    wide = np.float64([2, 3])
+    inner = adze.jit(lambda x: x * wide)
+    outer = adze.jit(lambda x: inner(x) + 1)
+    x = np.float32([1, 2])
+    for function in (inner, outer):
+        assert function(x).dtype == function(x).dtype == np.float64  # the second call takes the short way
+        with adze.debug.widening():
+            for _ in range(2):
+                with pytest.raises(adze.debug.WideningError, match=r"float32\[2\] meets float64\[2\]"):
+                    function(x)
+            with adze.debug.widening(enabled=False), adze.default_dtypes("float32"):
+                assert function(x).dtype == np.float32
+            with adze.default_dtypes("float32"):
+                assert function(x).dtype == np.float32
+        assert function(x).dtype == np.float64
+    assert "default_dtypes became float32" in adze.explain_retrace(inner)
