@@ -6,6 +6,7 @@ what the quick selection leaves out: docs/testing.md has the rule.
 Nothing here imports adze, so that a broken package still shows as failing tests, not as a broken run.
 """
 
+import gc
 import os
 from pathlib import Path
 
@@ -58,6 +59,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = [item for item in items if item not in kept]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item in kept]
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays: the garbage collector does not look at it again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    """Bindings say at the end which of their objects are left: all are collected as if nothing was frozen."""
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="session")

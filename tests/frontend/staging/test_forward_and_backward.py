@@ -17,6 +17,7 @@ def layer(x: Any, w: Any, scale: float = 1.0) -> Any:
     return anp.tanh(x @ w) * scale
 
 
+@pytest.mark.each_value(lambda argnums, jitted: (argnums, (jitted, isinstance(argnums, int))))
 @pytest.mark.parametrize("jitted", [True, False])
 @pytest.mark.parametrize("argnums", [0, 1, -1, (0, 1), (1, 0)])
 def test_both_passes_are_those_of_vjp(argnums: Any, jitted: bool) -> None:

@@ -328,6 +328,7 @@ def misaligned(elements, dtype=np.float32):
     return array
 
 
+@pytest.mark.each_value(lambda dtype, size: ((dtype, size > 5), size))
 @pytest.mark.parametrize("size", [0, 1, 5, 1 << 14, (1 << 16) + 3])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "bool", "int8", "uint32", "complex64", "bfloat16"])
 def test_an_array_in_host_memory_is_copied_for_programs_once(size, dtype):

@@ -67,7 +67,7 @@ def test_eigh_of_awkward_spectra(case: tuple[int, Any]) -> None:
 
 
 @pytest.mark.parametrize("size", quick_first([150, 30, 200], 1))
-@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=lambda d: d.__name__)
+@pytest.mark.parametrize("dtype", quick_first([np.float32, np.float64], 1), ids=lambda d: d.__name__)
 def test_values_alone_of_awkward_spectra(size: int, dtype: Any) -> None:
     """Also where couplings are so small that rotations restore them."""
     named = matrices(size, np.random.default_rng(3))

@@ -89,6 +89,7 @@ PROGRAMS = (
 )
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("device", ["local-sync", "local-task"])
 @pytest.mark.parametrize("function", PROGRAMS)
 def test_calls_in_loops_get_what_is_carried(function: Callable[[Any], Any], device: str) -> None:

@@ -11,6 +11,7 @@ import operator
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,7 @@ class Memory:
     def load(self, places: Sequence[int], width: int | None = None) -> Any:
         """One element, or a vector."""
         at = self.at(places, width)
-        if not np.all(self.known[at]):
+        if not self.known[at].all():
             raise KernelFault(f"read of {list(places)}, which nothing was written to")
         return self.elements[at].copy()
 
@@ -77,17 +78,23 @@ class Memory:
         if not self.is_writable:
             raise KernelFault(f"write into an operand at {list(places)}")
         at = self.at(places, width)
-        if not np.all(np.isin(self.written_by[at], (-1, workgroup))):
+        writer = self.written_by[at]
+        if ((writer != -1) & (writer != workgroup)).any():
             raise KernelFault(f"several workgroups write {list(places)}")
         self.elements[at], self.known[at], self.written_by[at] = value, True, workgroup
 
 
-def dtype_of(type_: Any) -> Any:
+def dtype_of(type_: Any) -> np.dtype:
     """The dtype of a scalar type or of a vector's elements."""
     text = str(mlir.ir.VectorType(type_).element_type if isinstance(type_, mlir.ir.VectorType) else type_)
     if text in FLOATS:
-        return FLOATS[text]
-    return {"index": np.int64, "i1": np.bool_}.get(text) or getattr(np, f"int{text[1:]}")
+        return np.dtype(FLOATS[text])
+    return np.dtype({"index": np.int64, "i1": np.bool_}.get(text) or getattr(np, f"int{text[1:]}"))
+
+
+def in_dtype(x: Any, dtype: np.dtype) -> Any:
+    """A number or a vector as one of that dtype."""
+    return x if x.dtype == dtype else x.astype(dtype)
 
 
 def unsigned(x: Any) -> Any:
@@ -123,18 +130,6 @@ UNARY: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-Step = tuple[Any, str, list[Any], list[Any]]
-STEPS: dict[Any, list[Step]] = {}
-
-
-def steps_of(block: Any) -> list[Step]:
-    """The ops of a block with their names, operands and results, which are slow to ask for."""
-    if block not in STEPS:
-        operations = [child.operation for child in block.operations]
-        STEPS[block] = [(o, o.name, list(o.operands), list(o.results)) for o in operations]
-    return STEPS[block]
-
-
 @dataclass
 class Workgroup:
     """One run of a kernel's function."""
@@ -143,151 +138,227 @@ class Workgroup:
     count: int
     place: tuple[int, int, int]
     memories: dict[int, Memory]  # of results, by the position of their argument
-    values: dict[Any, Any] = field(default_factory=dict)
+    values: dict[int, Any] = field(default_factory=dict)
 
-    def block(self, block: Any) -> list[Any]:
-        """Run a block; the values of its terminator."""
-        for operation, name, uses, results in steps_of(block):
-            operands = [self.values[v] for v in uses]
-            if name in ("scf.yield", "scf.condition", "func.return"):
-                return operands
-            actual = self.run(operation, name, operands)
-            if len(results) == 1:
-                self.values[results[0]] = actual
+    def run(self, block: Block, arguments: Sequence[Any] = ()) -> list[Any]:
+        """Run a block with arguments; the values of its terminator."""
+        values = self.values
+        values.update(zip(block.arguments, arguments, strict=True))
+        for step in block.steps:
+            actual = step.run(self, *[values[v] for v in step.operands])
+            if len(step.results) == 1:
+                values[step.results[0]] = actual
             else:
-                self.values.update(zip(results, actual, strict=True))
+                values.update(zip(step.results, actual, strict=True))
+        return [values[v] for v in block.returned]
+
+
+@dataclass(frozen=True)
+class Step:
+    """An op whose names, types and attributes were asked for once, which is slow; values have numbers."""
+
+    run: Callable[..., Any]
+    operands: list[int]
+    results: list[int]
+
+
+@dataclass(frozen=True)
+class Block:
+    """The ops of a block, and what its terminator returns."""
+
+    arguments: list[int]
+    steps: list[Step]
+    returned: list[int]
+
+
+class Reader:
+    """From the blocks of one kernel to steps."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[Any, int] = {}
+
+    def number(self, value: Any) -> int:
+        return self.numbers.setdefault(value, len(self.numbers))
+
+    def block(self, block: Any) -> Block:
+        """A block with all that is in it."""
+        arguments, steps = [self.number(v) for v in block.arguments], []
+        for child in block.operations:
+            operation = child.operation
+            operands = [self.number(v) for v in operation.operands]
+            if operation.name in ("scf.yield", "scf.condition", "func.return"):
+                return Block(arguments, steps, operands)
+            results = [self.number(v) for v in operation.results]
+            steps.append(Step(self.function(operation), operands, results))
         raise AssertionError("a block without a terminator")
 
-    def enter(self, block: Any, arguments: Sequence[Any]) -> list[Any]:
-        """Run a block with arguments."""
-        self.values.update(zip(block.arguments, arguments, strict=True))
-        return self.block(block)
-
-    def run(self, operation: Any, name: str, operands: list[Any]) -> Any:
-        """The result of an op, or a list of several."""
-        dialect, kind = name.split(".", 1)
+    def function(self, operation: Any) -> Callable[..., Any]:
+        """From a workgroup and operands to the result of an op, or a list of several."""
+        dialect, kind = operation.name.split(".", 1)
         if dialect == "scf":
-            return getattr(self, f"scf_{kind}")(operation, operands)
+            blocks = [[self.block(block) for block in region.blocks] for region in operation.regions]
+            return {"for": counted_loop, "if": branch, "while": while_loop}[kind](blocks)
         if dialect == "stream":
-            return self.bind(operation, operands)
+            return binding(operation)
         if dialect in ("memref", "vector", "hal"):
-            return self.memory(operation, kind, operands)
-        return self.number_op(operation, name, operands)
+            return of_memory(operation, kind)
+        compute = of_numbers(operation, kind)
+        return lambda workgroup, *operands: compute(*operands)
 
-    def bind(self, operation: Any, operands: list[Any]) -> Memory:
-        """The memory of an argument: an operand's, or that of a result, in all workgroups the same."""
-        source, _, *sizes = operands
+
+def one_or_all(values: list[Any]) -> Any:
+    return values[0] if len(values) == 1 else values
+
+
+def binding(operation: Any) -> Callable[..., Memory]:
+    """The memory of an argument: an operand's, or that of a result, in all workgroups the same."""
+    type_ = mlir.ir.MemRefType(operation.results[0].type)
+    sizes_of_type = [None if type_.is_dynamic_dim(a) else n for a, n in enumerate(type_.shape)]
+    dtype = dtype_of(type_.element_type)
+
+    def bind(workgroup: Workgroup, source: Any, _: Any, *sizes: Any) -> Memory:
         if isinstance(source, Memory):
             return source
-        type_ = mlir.ir.MemRefType(operation.results[0].type)
         left = iter(sizes)
-        shape = [int(next(left)) if type_.is_dynamic_dim(a) else n for a, n in enumerate(type_.shape)]
-        fresh = Memory.fresh(shape, dtype_of(type_.element_type))
-        return self.memories.setdefault(source, fresh)
+        shape = [int(next(left)) if n is None else n for n in sizes_of_type]
+        return workgroup.memories.setdefault(source, Memory.fresh(shape, dtype))
 
-    def number_op(self, operation: Any, name: str, operands: list[Any]) -> Any:
-        """Arithmetic."""
-        type_ = operation.results[0].type
-        dtype, kind = dtype_of(type_), name.split(".")[1]
-        with np.errstate(all="ignore"):
-            if name == "arith.constant":
-                value = operation.attributes["value"]
-                if isinstance(value, mlir.ir.DenseElementsAttr):
-                    return np.array(value).astype(dtype)
-                return np.asarray(value.value, dtype)[()]
-            if kind in BINARY:
-                return np.asarray(BINARY[kind](*operands)).astype(dtype)[()]
-            if name in UNARY:
-                return UNARY[name](*operands)
-            if name == "math.fma":
-                x, y, z = (np.asarray(v, np.longdouble) for v in operands)
-                return (x * y + z).astype(dtype)[()]
-            if kind == "cmpi":
-                return np.bool_(INTEGER_COMPARISONS[operation.attributes["predicate"].value](*operands))
-            if kind == "cmpf":
-                return np.asarray(FLOAT_COMPARISONS[operation.attributes["predicate"].value](*operands))[()]
-            if kind == "select":
-                return np.where(*operands)[()]
-            if kind in ("index_castui", "extui"):
-                return np.asarray(unsigned(operands[0])).astype(dtype)[()]
-            if kind in ("index_cast", "extsi", "extf", "truncf", "trunci"):
-                return np.asarray(operands[0]).astype(dtype)[()]
-            if kind == "bitcast":
-                return operands[0].view(dtype)
-        raise NotImplementedError(name)
+    return bind
 
-    def memory(self, operation: Any, kind: str, operands: list[Any]) -> Any:
-        """Loads, stores and what is known of the workgroup."""
-        if kind == "interface.workgroup.id":
-            return np.int64(self.place[operation.attributes["dimension"].value])
-        if kind == "interface.workgroup.count":
-            return np.int64(self.count)
-        if kind == "alloca":
-            type_ = mlir.ir.MemRefType(operation.results[0].type)
-            return Memory.fresh(type_.shape, dtype_of(type_.element_type))
-        is_vector = operation.name.startswith("vector.")
-        if kind == "load":
-            width = operation.results[0].type.shape[0] if is_vector else None
-            return operands[0].load([int(v) for v in operands[1:]], width)
-        if kind == "store":
-            value, target, *places = operands
+
+def of_numbers(operation: Any, kind: str) -> Callable[..., Any]:
+    """Arithmetic, as a function of the operands."""
+    name, dtype = operation.name, dtype_of(operation.results[0].type)
+    if name == "arith.constant":
+        value = operation.attributes["value"]
+        is_array = isinstance(value, mlir.ir.DenseElementsAttr)
+        number = np.array(value).astype(dtype) if is_array else np.asarray(value.value, dtype)[()]
+        return lambda: number
+    if kind in BINARY:
+        function = BINARY[kind]
+        return lambda x, y: in_dtype(function(x, y), dtype)
+    if name in UNARY:
+        return UNARY[name]
+    if name == "math.fma":
+
+        def fma(*operands: Any) -> Any:
+            x, y, z = (np.asarray(v, np.longdouble) for v in operands)
+            return (x * y + z).astype(dtype)[()]
+
+        return fma
+    if kind == "cmpi":
+        return INTEGER_COMPARISONS[operation.attributes["predicate"].value]
+    if kind == "cmpf":
+        return FLOAT_COMPARISONS[operation.attributes["predicate"].value]
+    if kind == "select":
+        return lambda *operands: np.where(*operands)[()]
+    if kind in ("index_castui", "extui"):
+        return lambda x: in_dtype(unsigned(x), dtype)
+    if kind in ("index_cast", "extsi", "extf", "truncf", "trunci"):
+        return lambda x: in_dtype(x, dtype)
+    if kind == "bitcast":
+        return lambda x: x.view(dtype)
+    raise NotImplementedError(name)
+
+
+def of_memory(operation: Any, kind: str) -> Callable[..., Any]:
+    """Loads, stores, parts of vectors, and what is known of the workgroup."""
+    attributes, is_vector = operation.attributes, operation.name.startswith("vector.")
+    type_ = operation.results[0].type if len(operation.results) else None
+    if kind == "interface.workgroup.id":
+        axis = attributes["dimension"].value
+        return lambda workgroup: np.int64(workgroup.place[axis])
+    if kind == "interface.workgroup.count":
+        return lambda workgroup: np.int64(workgroup.count)
+    if kind == "alloca":
+        shape, dtype = mlir.ir.MemRefType(type_).shape, dtype_of(mlir.ir.MemRefType(type_).element_type)
+        return lambda _: Memory.fresh(shape, dtype)
+    if kind == "load":
+        width = type_.shape[0] if is_vector else None
+        return lambda _, source, *places: source.load([int(v) for v in places], width)
+    if kind == "store":
+
+        def store(workgroup: Workgroup, value: Any, target: Memory, *places: Any) -> list[Any]:
             width = len(value) if is_vector else None
-            target.store(value, [int(v) for v in places], self.number, width)
+            target.store(value, [int(v) for v in places], workgroup.number, width)
             return []
-        if kind == "collapse_shape":
-            return operands[0].seen_as(operation.results[0].type.shape)
-        if kind == "dim":
-            return np.int64(operands[0].elements.shape[int(operands[1])])
-        if kind == "shuffle":
-            return np.concatenate(operands)[list(operation.attributes["mask"])]
-        if kind == "extract":
-            return operands[0][operation.attributes["static_position"][0]]
-        if kind == "insert":
-            changed = operands[1].copy()
-            changed[operation.attributes["static_position"][0]] = operands[0]
-            return changed
-        if kind == "broadcast":
-            return np.full(operation.results[0].type.shape, operands[0])
-        if kind == "reduction":
-            combination = re.search(r"<(\w+)>", str(operation.attributes["kind"]))
-            assert combination is not None
-            return REDUCED[combination[1]](operands[0])
-        if kind == "shuffle":
-            return np.concatenate(operands)[list(operation.attributes["mask"])]
-        if kind.endswith("strided_slice"):
-            (first,) = (n.value for n in operation.attributes["offsets"])
-            if kind.startswith("extract"):
-                return operands[0][first : first + operation.results[0].type.shape[0]]
-            inserted = operands[1].copy()
-            inserted[first : first + len(operands[0])] = operands[0]
-            return inserted
-        raise NotImplementedError(operation.name)
 
-    def scf_for(self, operation: Any, operands: list[Any]) -> Any:
-        """A counted loop."""
-        start, stop, step, *values = operands
+        return store
+    if kind == "collapse_shape":
+        shape = type_.shape
+        return lambda _, x: x.seen_as(shape)
+    if kind == "dim":
+        return lambda _, x, axis: np.int64(x.elements.shape[int(axis)])
+    return of_vectors(operation, kind)
+
+
+def of_vectors(operation: Any, kind: str) -> Callable[..., Any]:
+    """Parts of vectors, and what is made of all of one."""
+    attributes, type_ = operation.attributes, operation.results[0].type
+    if kind == "shuffle":
+        mask = list(attributes["mask"])
+        return lambda _, x, y: np.concatenate([x, y])[mask]
+    if kind in ("extract", "insert"):
+        position = attributes["static_position"][0]
+        return (lambda _, x: x[position]) if kind == "extract" else partial(with_part, position)
+    if kind == "broadcast":
+        shape = type_.shape
+        return lambda _, x: np.full(shape, x)
+    if kind == "reduction":
+        combination = re.search(r"<(\w+)>", str(attributes["kind"]))
+        assert combination is not None
+        function = REDUCED[combination[1]]
+        return lambda _, x: function(x)
+    if kind.endswith("strided_slice"):
+        (first,) = (n.value for n in attributes["offsets"])
+        width = (type_ if kind.startswith("extract") else operation.operands[0].type).shape[0]
+        part = slice(first, first + width)
+        return (lambda _, x: x[part]) if kind.startswith("extract") else partial(with_part, part)
+    raise NotImplementedError(operation.name)
+
+
+def with_part(at: int | slice, workgroup: Workgroup, part: Any, whole: Any) -> Any:
+    """A vector with other elements at some places."""
+    changed = whole.copy()
+    changed[at] = part
+    return changed
+
+
+def counted_loop(blocks: list[list[Block]]) -> Callable[..., Any]:
+    ((body,),) = blocks
+
+    def loop(workgroup: Workgroup, start: Any, stop: Any, step: Any, *carried: Any) -> Any:
         if step <= 0:
             raise KernelFault(f"a loop of step {step}")
+        values = list(carried)
         for i in range(int(start), int(stop), int(step)):
-            values = self.enter(operation.regions[0].blocks[0], [np.int64(i), *values])
-        return values[0] if len(values) == 1 else values
+            values = workgroup.run(body, [np.int64(i), *values])
+        return one_or_all(values)
 
-    def scf_if(self, operation: Any, operands: list[Any]) -> Any:
-        """A branch."""
-        region = operation.regions[0 if operands[0] else 1]
-        values = self.block(region.blocks[0]) if len(region.blocks) else []
-        return values[0] if len(values) == 1 else values
+    return loop
 
-    def scf_while(self, operation: Any, operands: list[Any]) -> Any:
-        """A loop as long as a condition holds."""
-        before, after = (region.blocks[0] for region in operation.regions)
-        values = operands
+
+def branch(blocks: list[list[Block]]) -> Callable[..., Any]:
+    def choose(workgroup: Workgroup, condition: Any) -> Any:
+        chosen = blocks[0 if condition else 1]
+        return one_or_all(workgroup.run(chosen[0]) if chosen else [])
+
+    return choose
+
+
+def while_loop(blocks: list[list[Block]]) -> Callable[..., Any]:
+    (before,), (after,) = blocks
+
+    def loop(workgroup: Workgroup, *carried: Any) -> Any:
+        values = list(carried)
         for _ in range(1_000_000):
-            goes_on, *values = self.enter(before, values)
+            goes_on, *values = workgroup.run(before, values)
             if not goes_on:
-                return values[0] if len(values) == 1 else values
-            values = self.enter(after, values)
+                return one_or_all(values)
+            values = workgroup.run(after, values)
         raise KernelFault("a loop without end")
+
+    return loop
 
 
 def _given(operand: Any, is_tied: bool) -> Any:
@@ -308,7 +379,6 @@ def run_kernel(
 
     `operands` are arrays, numbers, and the dynamic sizes in the order of the kernel's arguments.
     """
-    STEPS.clear()  # a block of another module, freed since, may have had the address of one of this
     executable = next(
         o.operation
         for o in module.body.operations
@@ -316,12 +386,13 @@ def run_kernel(
     )
     inner = executable.regions[0].blocks[0].operations[1]
     function = inner.regions[0].blocks[0].operations[0]
-    block = function.regions[0].blocks[0]
+    block = Reader().block(function.regions[0].blocks[0])
     given = [_given(x, i in tied) for i, x in enumerate(operands)]
     memories: dict[int, Memory] = {}
     counts = (workgroups, 1, 1) if isinstance(workgroups, int) else workgroups
-    for number, place in enumerate(np.ndindex(counts)):
-        workgroup = Workgroup(number, counts[0], (place[0], place[1], place[2]), memories)
-        workgroup.enter(block, [*given, *range(len(given), len(block.arguments))])
+    with np.errstate(all="ignore"):
+        for number, place in enumerate(np.ndindex(counts)):
+            workgroup = Workgroup(number, counts[0], (place[0], place[1], place[2]), memories)
+            workgroup.run(block, [*given, *range(len(given), len(block.arguments))])
     written = [given[i].elements for i in tied]
     return [*written, *(memory.elements for _, memory in sorted(memories.items()))]

@@ -142,6 +142,7 @@ EDGES: dict[str, tuple[Shape, Shape, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("edges", [(0,), (0, 1)], ids=str)
 @pytest.mark.parametrize("name", EDGES)
 def test_edges_are_sums_of_their_own(name: str, edges: tuple[int, ...]) -> None:

@@ -260,12 +260,13 @@ def test_values_of_elements_that_are_read_one_by_one(dtype: Any) -> None:
     generator = np.random.default_rng(8)
     x = (9 * generator.standard_normal(5003)).astype(dtype)
     places = generator.integers(-5003, 5003, 4099)
-    np.testing.assert_array_equal(adze.jit(lambda x, places: x[places])(x, places), x[places])
     rows, columns = x[:5000].reshape(100, 50), places[:80] % 50
-    got = adze.jit(lambda x, places: (x[:, places], xp.flip(x, 0), x[places[:60, None], places]))(
-        rows, columns
-    )
-    want = rows[:, columns], rows[::-1], rows[columns[:60, None], columns]
+
+    def taken(x: Any, places: Any, rows: Any, columns: Any) -> Any:
+        return x[places], rows[:, columns], xp.flip(rows, 0), rows[columns[:60, None], columns]
+
+    got = adze.jit(taken)(x, places, rows, columns)
+    want = x[places], rows[:, columns], rows[::-1], rows[columns[:60, None], columns]
     for mine, expected in zip(got, want, strict=True):
         np.testing.assert_array_equal(mine, expected)
 
