@@ -39,6 +39,11 @@ def wide_product(a: Any, b: Any) -> Any:
     return lax.dot_general(a, b, (((1,), (0,)), ((), ())), preferred_element_type=wider)
 
 
+def split_product(a: Any, b: Any) -> Any:
+    """float32 as three products of bfloat16."""
+    return xp.matmul(a, b, precision="BF16_BF16_F32_X3")
+
+
 def softmax(x: Any) -> Any:
     e = xp.exp(x - xp.max(x, axis=-1, keepdims=True))
     return e / xp.sum(e, axis=-1, keepdims=True)
@@ -133,6 +138,7 @@ PROGRAMS: dict[str, Program] = {
     "product_bf16_sums_f32": _of(wide_product, BF16, (N, N), (N, N)),
     "product_i8_sums_i32": _of(wide_product, I8, (N, N), (N, N)),
     "product_f32_ragged": _of(product, F32, (1000, 1000), (1000, 1000)),
+    "product_f32_split": _of(split_product, F32, (N, N), (N, N)),
     "product_f16_ragged": _of(product, F16, (1000, 1000), (1000, 1000)),
     "product_f16_odd": _of(product, F16, (999, 513), (513, 777)),
     "product_f32_by_vector": _of(product, F32, (4096, 4096), (4096,)),

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ....dialects.types import INEXACT, as_dtype
+from ....dialects.types import FLOAT32, INEXACT, as_dtype
 from ...errors import ArgumentError, ShapeError
 from ...tracing.interpreter import as_value, ops
 from ...tracing.locations import user_location_text
 from .. import numpy as xp
+from ..split_products import is_split, split_product
 from .padding import dilated, window_padding
 
 
@@ -24,19 +25,17 @@ def dot_general(
     """Sum of products over contracting axes, for each index of the batch axes.
 
     `dimension_numbers` is `((lhs contracting, rhs contracting), (lhs batch, rhs batch))`. The result has the
-    batch axes, then those of `lhs`, then those of `rhs`. `precision` has no effect: nothing is narrowed.
+    batch axes, then those of `lhs`, then those of `rhs`. Nothing is narrowed, whatever `precision` says,
+    but for "BF16_BF16_F32_X3" (`lax.DotAlgorithmPreset`): float32 is then three products of bfloat16.
     """
-    del precision
     left, right = as_value(lhs), as_value(rhs)
     (left_contracting, right_contracting), (left_batch, right_batch) = dimension_numbers
     dtype = left.dtype if preferred_element_type is None else as_dtype(preferred_element_type)
-    return ops.dot_general(
-        left,
-        right,
-        contracting=(tuple(left_contracting), tuple(right_contracting)),
-        batch=(tuple(left_batch), tuple(right_batch)),
-        dtype=dtype,
-    )
+    contracting = tuple(left_contracting), tuple(right_contracting)
+    batch = tuple(left_batch), tuple(right_batch)
+    if is_split(precision, left, right) and dtype == FLOAT32:
+        return split_product(left, right, contracting, batch)
+    return ops.dot_general(left, right, contracting=contracting, batch=batch, dtype=dtype)
 
 
 def dot(
@@ -48,7 +47,7 @@ def dot(
     preferred_element_type: Any = None,
 ) -> Any:
     """Vector-vector, matrix-vector, vector-matrix or matrix-matrix product; with `dimension_numbers`,
-    `dot_general`. `precision` has no effect."""
+    `dot_general`, also in what `precision` does."""
     left, right = as_value(lhs), as_value(rhs)
     if dimension_numbers is not None:
         return dot_general(left, right, dimension_numbers, precision, preferred_element_type)

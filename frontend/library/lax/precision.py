@@ -1,5 +1,5 @@
 """How exactly products are computed, under JAX's names: adze computes all of them in the precision asked or
-better.
+better, and in less than float32 only where `BF16_BF16_F32_X3` asks for it.
 
 `Precision` and its kin are accepted wherever JAX takes them; `PrecisionLike` is the type of such arguments.
 """
@@ -36,7 +36,8 @@ class RoundingMethod(enum.IntEnum):
 
 class DotAlgorithmPreset(enum.Enum):
     """How a device may compute a product, as `precision=`: adze accumulates in the dtype of the result, or in
-    float32 for narrower ones, so that each of these is met or exceeded."""
+    float32 for narrower ones, so that each of these is met or exceeded. `BF16_BF16_F32_X3` is done as it
+    says: float32 as three products of bfloat16, which tensor cores compute (`split_products.py`)."""
 
     DEFAULT = 0
     ANY_F8_ANY_F8_F32 = 1

@@ -67,7 +67,7 @@ def einsum(
 
     def multiplied(x: Any, y: Any, summed: Axes, batch: Axes) -> Any:
         if _dot_general is None:
-            return contract(x, y, summed, batch)
+            return contract(x, y, summed, batch, precision)
         wanted = {"precision": precision, "preferred_element_type": preferred_element_type}
         return _dot_general(x, y, (summed, batch), **wanted)
 

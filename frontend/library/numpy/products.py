@@ -14,6 +14,7 @@ from ....dialects.types import BOOL, INT32, as_dtype
 from ...errors import ShapeError
 from ...tracing.interpreter import ops
 from ...tracing.sizes import Dim
+from ..split_products import is_split, split_product
 from .arguments import normalize_axes, normalize_axis, refuse_out, shape_error
 from .arithmetic import multiply, subtract
 from .promotion import broadcast, broadcast_shapes, promote, type_text
@@ -26,8 +27,11 @@ def contract(
     y: Any,
     contracting: tuple[Sequence[int], Sequence[int]],
     batch: tuple[Sequence[int], Sequence[int]] = ((), ()),
+    precision: Any = None,
 ) -> Any:
     """`dot_general` of promoted operands; booleans by way of integers."""
+    if is_split(precision, x, y):
+        return split_product(x, y, contracting, batch)
     if x.dtype == BOOL:
         x, y = ops.convert(x, dtype=INT32), ops.convert(y, dtype=INT32)
         return ops.convert(contract(x, y, contracting, batch), dtype=BOOL)
@@ -46,7 +50,8 @@ def _require_equal(function: str, x: Any, y: Any, left: int, right: int) -> None
 def _operands(a: Any, b: Any, preferred_element_type: Any) -> tuple[Any, Any]:
     """The operands of a product in one dtype: that of its result, if one is preferred.
 
-    Products are computed in the dtype of their operands, which is the highest `precision`.
+    Products are computed in the dtype of their operands, which is the highest `precision`; only
+    "BF16_BF16_F32_X3" asks for less (`split_products.py`).
     """
     x, y = promote(a, b)
     if preferred_element_type is None:
@@ -64,11 +69,11 @@ def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any
         )
     _require_equal("matmul", x, y, -1, max(y.ndim - 2, 0))
     if x.ndim <= 2 and y.ndim <= 2:
-        return contract(x, y, ((x.ndim - 1,), (max(y.ndim - 2, 0),)))
+        return contract(x, y, ((x.ndim - 1,), (max(y.ndim - 2, 0),)), precision=precision)
     if y.ndim <= 2:  # one product of all rows
-        return contract(x, y, ((x.ndim - 1,), (max(y.ndim - 2, 0),)))
+        return contract(x, y, ((x.ndim - 1,), (max(y.ndim - 2, 0),)), precision=precision)
     if x.ndim <= 2:  # [.., j] free axes of y come last, the rows of x before its last one
-        result = contract(x, y, ((x.ndim - 1,), (y.ndim - 2,)))
+        result = contract(x, y, ((x.ndim - 1,), (y.ndim - 2,)), precision=precision)
         return result if x.ndim == 1 else moveaxis(result, 0, -2)
     try:
         shared = broadcast_shapes(x.shape[:-2], y.shape[:-2])
@@ -79,7 +84,7 @@ def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any
     x = broadcast(x, (*shared, *x.shape[-2:]))
     y = broadcast(y, (*shared, *y.shape[-2:]))
     axes = tuple(range(len(shared)))
-    return contract(x, y, ((x.ndim - 1,), (y.ndim - 2,)), (axes, axes))
+    return contract(x, y, ((x.ndim - 1,), (y.ndim - 2,)), (axes, axes), precision=precision)
 
 
 def dot(a: Any, b: Any, out: Any = None, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
@@ -89,7 +94,7 @@ def dot(a: Any, b: Any, out: Any = None, *, precision: Any = None, preferred_ele
     if x.ndim == 0 or y.ndim == 0:
         return multiply(x, y)
     _require_equal("dot", x, y, -1, max(y.ndim - 2, 0))
-    return contract(x, y, ((x.ndim - 1,), (max(y.ndim - 2, 0),)))
+    return contract(x, y, ((x.ndim - 1,), (max(y.ndim - 2, 0),)), precision=precision)
 
 
 def matvec(x1: Any, x2: Any, /) -> Any:
@@ -109,10 +114,10 @@ def vecmat(x1: Any, x2: Any, /) -> Any:
 
 
 def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
-    """The inner product of flattened arrays, the first one conjugated; `precision` is always the highest."""
+    """The inner product of flattened arrays, the first one conjugated."""
     x, y = _operands(ravel(a), ravel(b), preferred_element_type)
     _require_equal("vdot", x, y, 0, 0)
-    return contract(conj(x), y, ((0,), (0,)))
+    return contract(conj(x), y, ((0,), (0,)), precision=precision)
 
 
 def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
@@ -121,7 +126,7 @@ def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any 
     if x.ndim == 0 or y.ndim == 0:
         return multiply(x, y)
     _require_equal("inner", x, y, -1, -1)
-    return contract(x, y, ((x.ndim - 1,), (y.ndim - 1,)))
+    return contract(x, y, ((x.ndim - 1,), (y.ndim - 1,)), precision=precision)
 
 
 def outer(a: Any, b: Any) -> Any:
@@ -142,7 +147,7 @@ def vecdot(
     shared = broadcast_shapes(x.shape[:-1], y.shape[:-1])
     x, y = broadcast(x, (*shared, x.shape[-1])), broadcast(y, (*shared, y.shape[-1]))
     axes = tuple(range(len(shared)))
-    return contract(x, y, ((x.ndim - 1,), (y.ndim - 1,)), (axes, axes))
+    return contract(x, y, ((x.ndim - 1,), (y.ndim - 1,)), (axes, axes), precision=precision)
 
 
 def tensordot(
@@ -161,7 +166,7 @@ def tensordot(
         raise shape_error(f"tensordot: axes {axes} must pair up")
     for i, j in zip(left, right, strict=True):
         _require_equal("tensordot", x, y, i, j)
-    return contract(x, y, (left, right))
+    return contract(x, y, (left, right), precision=precision)
 
 
 def kron(a: Any, b: Any) -> Any:
