@@ -51,9 +51,7 @@ def peers_here() -> tuple[Peer, ...]:
 def adze_peer() -> Peer:
     import adze
 
-    # The result of a compiled identity is on the device that compiled functions use.
-    place_on_device = adze.jit(lambda array: array)
-    return compiler_peer("adze", place_on_device, wait_for_each)
+    return compiler_peer("adze", adze.device_put, wait_for_each)
 
 
 def jax_peer() -> Peer:
