@@ -6,8 +6,9 @@ and SciPy are peers here, and adze does not need them at run time. NumPy has no 
 """
 
 import importlib
+import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -42,16 +43,19 @@ class Peer:
         return lambda: wait(compiled(*placed))
 
 
-def peers_here() -> tuple[Peer, ...]:
-    """adze, JAX if it is installed, and NumPy."""
+def peers_here(target: str | None = None) -> tuple[Peer, ...]:
+    """adze, which compiles for `target`, JAX if it is installed, and NumPy."""
     jax = (jax_peer(),) if find_spec("jax") else ()
-    return (adze_peer(), *jax, numpy_peer())
+    return (adze_peer(target), *jax, numpy_peer())
 
 
-def adze_peer() -> Peer:
+def adze_peer(target: str | None = None) -> Peer:
     import adze
 
-    return compiler_peer("adze", adze.device_put, wait_for_each)
+    device = os.environ.get("ADZE_DEVICE")  # the one that compiled functions use
+
+    peer = compiler_peer("adze", lambda array: adze.device_put(array, device), wait_for_each)
+    return replace(peer, compile=lambda function: adze.jit(function, target=target)) if target else peer
 
 
 def jax_peer() -> Peer:

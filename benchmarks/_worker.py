@@ -27,12 +27,13 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, required=True)
     parser.add_argument("--npbench", type=Path, default=None)
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--target", default=None)
     options = parser.parse_args()
     # What libraries print must not come between the lines of the results.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     families = registry(options.npbench)
-    peers = peers_here()
+    peers = peers_here(options.target)
     print(json.dumps({"ready": [peer.name for peer in peers]}), file=answers, flush=True)
     for line in sys.stdin:
         family, name = json.loads(line)

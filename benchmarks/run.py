@@ -28,6 +28,11 @@ from _measure import circumstances
 from _report import Row, row_line, summary
 from _worker import registry
 
+AVX2 = "cpu:x86-64-v3"
+WITHOUT_AVX512 = {
+    "OPENBLAS_CORETYPE": "Haswell",
+    "NPY_DISABLE_CPU_FEATURES": "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR",
+}
 START_SECONDS = 120.0
 WORKER = Path(__file__).with_name("_worker.py")
 # The commas of "saxpy 40,000" belong to the number.
@@ -71,6 +76,9 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--timeout", type=float, default=90.0, help="seconds after which a case is ended")
     parser.add_argument("--threads", type=int, default=0, help="processors to run on; 0 for all")
     parser.add_argument("--clock", choices=("wall", "cpu"), default="wall", help="the time that ratios use")
+    parser.add_argument(
+        "--avx2", action="store_true", help="code for x86-64-v3, whatever this processor has besides"
+    )
     parser.add_argument(
         "--npbench", type=Path, help="a checkout of NPBench, for the families `npbench_S` and `npbench_M`"
     )
@@ -129,6 +137,8 @@ class Workers:
         command += ["--device", self.options.device]
         if self.options.npbench is not None:
             command += ["--npbench", str(self.options.npbench)]
+        if self.options.avx2:
+            command += ["--target", AVX2]
         count = threads(self.options)
         cores = sorted(os.sched_getaffinity(0))[-count:]
         return subprocess.Popen(
@@ -137,7 +147,7 @@ class Workers:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            env=environment(count, self.options.device),
+            env=environment(count, self.options.device, is_avx2=self.options.avx2),
             preexec_fn=lambda: os.sched_setaffinity(0, cores),
         )
 
@@ -174,14 +184,18 @@ class Workers:
         return json.loads(line) if line else None
 
 
-def environment(count: int, device: str) -> dict[str, str]:
+def environment(count: int, device: str, *, is_avx2: bool = False) -> dict[str, str]:
     """Every library held to as many threads, and nothing compiled taken from a cache."""
     values = {**os.environ, "ADZE_CACHE": "0", **environment_for(device)}
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         values[name] = str(count)
+    flags = [values.get("XLA_FLAGS", "")]
     if count == 1:
-        flags = values.get("XLA_FLAGS", "")
-        values["XLA_FLAGS"] = f"{flags} --xla_cpu_multi_thread_eigen=false".strip()
+        flags.append("--xla_cpu_multi_thread_eigen=false")
+    if is_avx2:
+        values.update(WITHOUT_AVX512)
+        flags.append("--xla_cpu_max_isa=AVX2")
+    values["XLA_FLAGS"] = " ".join(flags).strip()
     return values
 
 
