@@ -35,6 +35,7 @@ from .lower.kernels.loops.replace import LoopKernels
 from .lower.kernels.loops.select import SelectLoops
 from .lower.kernels.reduction_kernels import ReductionKernels
 from .lower.kernels.routines import ExpandRoutines, RoutineKernels
+from .lower.kernels.stencil_kernels import StencilKernels
 from .lower.outline_layers import InlineLayers
 from .lower.overlap_collectives import OverlapCollectives
 from .lower.plan import Plan, hints_of
@@ -119,7 +120,13 @@ PIPELINE: Final[tuple[Pass, ...]] = (
 )
 """From a traced program to what IREE compiles."""
 
-AFTER_FLOW: Final[tuple[Pass, ...]] = (InlineLayers(), ReductionKernels(), ElementKernels(), TileKernels())
+AFTER_FLOW: Final[tuple[Pass, ...]] = (
+    InlineLayers(),
+    StencilKernels(),
+    ReductionKernels(),
+    ElementKernels(),
+    TileKernels(),
+)
 """What runs on the kernels that IREE divides a program into, in its phase `flow`; IREE goes on from there."""
 
 SIMPLIFIED: Final = DropDeadResults.name

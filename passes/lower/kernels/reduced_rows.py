@@ -60,7 +60,7 @@ class Rows:
         }
         with loop(first, last.least(rows) if rows % block else last) as row:
             places = places_of(row, self.program.sizes[:-1])
-            _Row(code, self.loops, Scope(code, dict(enumerate(places))), kept).run()
+            Row(code, self.loops, Scope(code, dict(enumerate(places))), kept).run()
 
 
 def places_of(number: Number, sizes: Sequence[int]) -> list[Number]:
@@ -73,11 +73,11 @@ def places_of(number: Number, sizes: Sequence[int]) -> list[Number]:
 
 
 @dataclass(slots=True)
-class _Row:
+class Row:
     """The code of one row, of which `row` knows what is the same for all of it.
 
     `kept`: places for elements that are needed in several loops, by what they are; `computed`: those of them
-    that are known.
+    that are known. `part`: the first element and how many there are, where only some are computed and stored.
     """
 
     code: Code
@@ -85,6 +85,7 @@ class _Row:
     row: Scope
     kept: Mapping[Key, Array]
     computed: set[Key] = field(default_factory=set)
+    part: tuple[Number, int] | None = None
 
     def run(self) -> None:
         """Reductions in their order, those together that do not depend on each other; then what is stored."""
@@ -186,7 +187,8 @@ class _Row:
 
     def _store(self, stored: Sequence[tuple[Step, int]]) -> None:
         """One loop that computes elements of the row and stores them."""
-        width, size = self.loops.width, self.code.program.sizes[-1]
+        width = self.loops.width
+        start, size = self.part or (None, self.code.program.sizes[-1])
         steps = [step for step, _ in stored]
         self._prepare(steps)
         at_once = self.loops.vectors(self._new(steps)[1])
@@ -196,6 +198,7 @@ class _Row:
         def written(at: Place, counts: Sequence[int]) -> None:
             for number, count in enumerate(counts):
                 place = index(at) + number * width if number else at
+                place = place if start is None else start + place
                 elements = self._elements(place, count)
                 vectors = [self.code.lifted(elements.of(step)) for step in steps]
                 for vector, (_, argument) in zip(vectors, stored, strict=True):

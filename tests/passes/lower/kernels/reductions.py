@@ -14,6 +14,7 @@ from adze.frontend.staging.kernels import KERNELS
 from adze.passes.base import Pass
 from adze.passes.lower.kernels.element_kernels import ElementKernels
 from adze.passes.lower.kernels.reduction_kernels import ReductionKernels
+from adze.passes.lower.kernels.stencil_kernels import StencilKernels
 from adze.runtime.compile.compiler import divided_into_kernels
 from adze.runtime.targets import parse_target
 
@@ -29,6 +30,7 @@ def given(*shape: int, dtype: Any = np.float32) -> np.ndarray:
 
 REDUCTIONS: tuple[Pass, ...] = (ReductionKernels(),)
 ELEMENTS: tuple[Pass, ...] = (ElementKernels(),)
+STENCILS: tuple[Pass, ...] = (StencilKernels(),)
 
 
 def kernels_of(

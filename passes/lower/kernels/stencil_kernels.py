@@ -1,0 +1,187 @@
+"""The pass `stencil-kernels`: elementwise kernels that read each other at other places become one.
+
+Input: a program in IREE's phase `flow`. Output: the same program; kernels whose results only each other use,
+and which go over rows alike, are one executable of our own (`stencils.py`).
+Idea: IREE fuses what reads its operand at the same place. A stencil of a stencil reads its neighbours too, so
+each is a kernel, and arrays travel through memory between them. Here a workgroup goes along a block of rows
+of the last result, and computes of the other arrays the rows that come next, of which it keeps a few.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ....dialects import mlir
+from ....runtime.targets import Target, TargetKind
+from ...base import Pass
+from ...ir.aliases import Operation
+from ..plan import target_of
+from ..tuning.stencil_tiles import stencil_loops
+from .executable import DISPATCH, Kernel, Kernels, Result
+from .stencils import Stage, Stencil, read_stage
+from .written_kernels import EXECUTABLE, KernelWarning
+
+FUNCTIONS: Final = ("util.func", "util.initializer")
+
+
+@dataclass(frozen=True)
+class StencilKernels(Pass):
+    """Write elementwise kernels of IREE's phase `flow` that read each other at other places as one."""
+
+    name = "stencil-kernels"
+    leaves_adze = False
+
+    def run(self, module: mlir.ir.Module) -> bool:
+        """Whether a kernel was written."""
+        target = target_of(module)
+        if target.kind is not TargetKind.CPU:
+            return False
+        with module.context, mlir.ir.Location.unknown():
+            replaced = _fuse_all(target, module)
+            # Nothing of Python refers to what is in them any more: see `add_beside`.
+            for executable in list(module.body.operations):
+                if executable.operation.name == EXECUTABLE and _symbol(executable.operation) in replaced:
+                    executable.operation.erase()
+        return bool(replaced)
+
+
+def _fuse_all(target: Target, module: mlir.ir.Module) -> set[str]:
+    """Write the kernels of all functions; the symbols of executables that nothing uses any more."""
+    executables = {
+        _symbol(each.operation): each.operation
+        for each in module.body.operations
+        if each.operation.name == EXECUTABLE
+    }
+    replaced: set[str] = set()
+    for function in module.body.operations:
+        if function.operation.name not in FUNCTIONS:
+            continue
+        for block in function.operation.regions[0].blocks:
+            stages = [s for o in block.operations if (s := _stage(o.operation, executables)) is not None]
+            for group in _groups(stages):
+                called = [_called(stage.dispatch) for stage in group]
+                if _write(target, module, group):
+                    replaced.update(called)
+    functions = [each for each in module.body.operations if each.operation.name in FUNCTIONS]
+    return replaced - {_called(each) for each in _dispatches(functions)}
+
+
+def _stage(operation: Operation, executables: dict[str, Operation]) -> Stage | None:
+    """What an op computes, if it dispatches an elementwise kernel with one result in a buffer of its own."""
+    if operation.name != DISPATCH or len(operation.results) != 1 or _is_tied(operation):
+        return None
+    segments = list(mlir.ir.DenseI32ArrayAttr(operation.attributes["operandSegmentSizes"]))
+    executable = executables.get(_called(operation))
+    if executable is None or sum(segments) != segments[1]:
+        return None
+    inner = [o.operation for o in executable.regions[0].blocks[0].operations]
+    functions = [
+        each.operation
+        for o in inner
+        if o.name == "builtin.module"
+        for each in o.regions[0].blocks[0].operations
+    ]
+    if len(functions) != 1 or functions[0].name != "func.func":
+        return None
+    program = read_stage(functions[0])
+    if program is None or len(program.arguments) != len(operation.operands) + 1:
+        return None
+    return Stage(operation, program)
+
+
+def _is_tied(dispatch: Operation) -> bool:
+    """Whether a result is written in the buffer of an operand."""
+    if "tied_operands" not in dispatch.attributes:
+        return False
+    ties = mlir.ir.ArrayAttr(dispatch.attributes["tied_operands"])
+    return any(mlir.ir.IntegerAttr(tie).value >= 0 for tie in ties)
+
+
+def _groups(stages: Sequence[Stage]) -> Iterator[list[Stage]]:
+    """The stages that become one kernel, the last one being the only one whose result others use."""
+    taken: list[Stage] = []
+    for root in reversed(stages):
+        if root in taken:
+            continue
+        group = [root]
+        while True:
+            more = [s for s in stages if s not in group and s not in taken and _belongs(s, group)]
+            if not more:
+                break
+            group += more
+        taken += group
+        if len(group) > 1:
+            yield [stage for stage in stages if stage in group]
+
+
+def _belongs(stage: Stage, group: Sequence[Stage]) -> bool:
+    """Whether only stages of a group use the result, element by element along the same axes."""
+    result = stage.dispatch.results[0]
+    users = [use.owner.operation for use in result.uses]
+    readers = [each for each in group if any(each.dispatch == user for user in users)]
+    if not users or any(all(user != each.dispatch for each in readers) for user in users):
+        return False
+    rank = len(stage.program.sizes)
+    whole = tuple(range(rank))
+    return all(
+        len(reader.program.sizes) == rank and source.axes == whole == loops and set(source.strides) <= {1}
+        for reader in readers
+        for source, loops in reader.reads(result)
+    )
+
+
+def _write(target: Target, module: mlir.ir.Module, group: list[Stage]) -> bool:
+    """Write one kernel for a group, if the tuning has loops for it; whether it has."""
+    stencil = Stencil(group)
+    bits = max(stage.program.bits for stage in group)
+    loops = stencil_loops(target, stencil.shape, bits, max(stage.program.operations for stage in group))
+    if loops is None:
+        return False
+    mlir.load_dialects(module.context)
+    last = group[-1].dispatch
+    results = (Result(last.results[0].type), *(Result(type_) for type_ in stencil.kept_types(loops)))
+    before = len(module.body.operations)
+    kernel = Kernel(
+        "stencil",
+        results,
+        lambda given, written: stencil.emit(loops, given, written),
+        key=before,
+        workgroups=stencil.workgroups(loops),
+    )
+    try:
+        with mlir.ir.InsertionPoint(last):
+            computed, *_ = Kernels(module).call(kernel, stencil.operands)
+    except Exception as error:  # of any kind: IREE's kernels compute the same
+        for each in list(module.body.operations)[: len(module.body.operations) - before]:
+            each.operation.erase()  # what was begun stands in front
+        what = "a kernel of a stencil was not written, and IREE's are slower"
+        warnings.warn(f"{what}: {type(error).__name__}: {error}", KernelWarning, stacklevel=2)
+        return False
+    last.results[0].replace_all_uses_with(computed)
+    for stage in reversed(group):
+        stage.dispatch.erase()
+    return True
+
+
+def _dispatches(operations: Iterable[mlir.ir.OpView]) -> Iterator[Operation]:
+    """The dispatches among operations and within them."""
+    for each in operations:
+        operation = each.operation
+        if operation.name == DISPATCH:
+            yield operation
+        for region in operation.regions:
+            for block in region.blocks:
+                yield from _dispatches(block.operations)
+
+
+def _symbol(operation: Operation) -> str:
+    return str(mlir.ir.StringAttr(operation.attributes["sym_name"]).value)
+
+
+def _called(dispatch: Operation) -> str:
+    """The symbol of the executable that a dispatch calls; none where it calls one of several."""
+    entries = list(mlir.ir.ArrayAttr(dispatch.attributes["entry_points"]))
+    return str(mlir.ir.SymbolRefAttr(entries[0]).value[0]) if len(entries) == 1 else ""
