@@ -213,7 +213,8 @@ def _tiled_product(
         )
         source = carried
     if form is None:
-        return _emit_product(b, left, right, sizes, loops, source, carried, None)
+        tiles = configuration.gpu_product(ctx.target, sizes, loops, carried) if source == carried else None
+        return _emit_product(b, left, right, sizes, loops, source, carried, tiles)
     if form.panel is None:
         if form.transpose:
             right = _copy_reordered(b, right, right.axes[:-2] + "kn")

@@ -17,7 +17,7 @@ import numpy as np
 
 from ....dialects.types import COMPLEX, FLOAT32, FLOAT64, INTEGERS
 from ....runtime.targets import Target, TargetKind
-from .texts import divisor, divisors, has_many_registers, lanes, tiles_text, whole_row
+from .texts import divisor, divisors, gpu_tiles_text, has_many_registers, lanes, tiles_text, whole_row
 
 if TYPE_CHECKING:
     from iree.compiler import ir
@@ -41,10 +41,8 @@ ROUNDED_FROM: Final = 1 << 18  # multiplications that repay copies of the operan
 
 ROUNDED_ON_GPU: Final = 1 << 21  # multiplications that repay it there, by the bytes and flops of an A100
 GPU_LEAST: Final = 16  # an axis shorter than this would mostly be filled with zeros
-GPU_ROWS: Final = 32
-GPU_MANY_ROWS: Final = 128  # beside 64 columns
-GPU_COLUMNS: Final = (32, 64, 128)
-GPU_DEPTHS: Final = (32, 64)
+GPU_TILES: Final = (32, 64)  # what axes are rounded to, short ones and others
+GPU_GROUPS: Final = 96  # workgroups that occupy a GPU: an A100 has 108 multiprocessors
 WINDOWS: Final = 1 << 28  # bytes of windows that a convolution copies at once
 MOST_PARTS: Final = 64  # of a batch whose windows are copied one after the other
 
@@ -65,6 +63,24 @@ class Packing:
     from_rows: int
     step: int
 
+
+@dataclass(frozen=True, slots=True)
+class GpuSquare:
+    """What a workgroup computes of a product, `depth` steps along `k` at once, and what a thread does."""
+
+    rows: int
+    columns: int
+    depth: int
+    rows_of_thread: int
+    columns_of_thread: int
+
+    @property
+    def threads(self) -> int:
+        return self.rows * self.columns // (self.rows_of_thread * self.columns_of_thread)
+
+
+GPU_SQUARES: Final = (GpuSquare(128, 128, 8, 8, 8), GpuSquare(128, 64, 16, 8, 4), GpuSquare(64, 64, 16, 4, 4))
+"""The largest first: 130, 93 and 62 registers a thread, by ptxas."""
 
 # The stride of the right operand stalls the tiles: sooner with few registers.
 PACKING_32: Final = Packing(1 << 18, 64, 4)
@@ -335,18 +351,44 @@ def rounded_product(
 def rounded_gpu_product(sizes: Mapping[str, Size]) -> dict[str, Size] | None:
     """Sizes whose products IREE computes in tiles on CUDA; None where they are such, or too small to repay.
 
-    Counted in PTX, never timed: a product of float32 has multiply-adds only where 32 divides `n`, four times
-    as many in a loop where 128 does (or 64, and 128 divides `m`), and loads of four elements where 32 divides
-    `k`; tensor cores do eight products a loop where 64 does not divide `k`, up to 64 where it does.
+    Counted in PTX, never timed: a product of float32 has multiply-adds in a loop only where 32 divides `n`,
+    and the tiles of `gpu_product` divide multiples of 64; tensor cores do eight products a loop where 64 does
+    not divide `k`, up to 64 where it does.
     """
-    m, n, k = sizes["m"], sizes["n"], sizes["k"]
-    if min(m, n, k) < GPU_LEAST or m * n * k < ROUNDED_ON_GPU:
+    old = {letter: sizes[letter] for letter in "mnk"}
+    if min(old.values()) < GPU_LEAST or prod(old.values()) < ROUNDED_ON_GPU:
         return None
-    columns = next((tile for tile in GPU_COLUMNS if n <= tile), GPU_COLUMNS[-1])
-    depth = next((tile for tile in GPU_DEPTHS if k <= tile), GPU_DEPTHS[-1])
-    rows = GPU_ROWS if columns != 64 or m < 2 * GPU_MANY_ROWS else GPU_MANY_ROWS
-    larger = {"m": _up(m, rows), "n": _up(n, columns), "k": _up(k, depth)}
-    return None if larger == {"m": m, "n": n, "k": k} else {**sizes, **larger}
+    tiles = {letter: GPU_TILES[0] if n <= GPU_TILES[0] else GPU_TILES[1] for letter, n in old.items()}
+    larger = {letter: _up(n, tiles[letter]) for letter, n in old.items()}
+    return None if larger == old else {**sizes, **larger}
+
+
+def gpu_product(
+    target: Target, sizes: Mapping[str, Size], loops: Sequence[str], dtype: np.dtype
+) -> str | None:
+    """Tiles of a product of float32 on CUDA: blocks of both operands in shared memory, squares in registers.
+
+    Counted in PTX, never timed: of 8 x 8 sums, a thread does 16 multiply-adds for each load of four elements
+    from shared memory, and 256 for each from global memory; IREE's own tiles are 1 x 16 sums without shared
+    memory, with 4 for each load. Smaller squares where the large ones are too few to occupy a GPU.
+    """
+    if target.kind is not TargetKind.CUDA or dtype != FLOAT32:
+        return None
+    if not all(isinstance(sizes[letter], int) for letter in loops):
+        return None
+    m, n, k = sizes["m"], sizes["n"], sizes["k"]
+    fitting = [s for s in GPU_SQUARES if m % s.rows == 0 and n % s.columns == 0 and k % s.depth == 0]
+    if not fitting:
+        return None
+    count = sizes["b"] * m * n
+    chosen = next((s for s in fitting if count // (s.rows * s.columns) >= GPU_GROUPS), fitting[-1])
+    ones, zeros = ([1], [0]) if "b" in loops else ([], [])
+    return gpu_tiles_text(
+        workgroup=[*ones, chosen.rows, chosen.columns, 0],
+        thread=[*ones, chosen.rows_of_thread, chosen.columns_of_thread, 0],
+        reduction=[*zeros, 0, 0, chosen.depth],
+        threads=chosen.threads,
+    )
 
 
 def _up(size: int, tile: int) -> int:

@@ -50,6 +50,23 @@ def whole_row(size: int) -> int:
     return size + 1
 
 
+def gpu_tiles_text(
+    *, workgroup: Sequence[int], thread: Sequence[int], reduction: Sequence[int], threads: int
+) -> str:
+    """As `tiles_text`, for a product on a GPU whose operands are copied to shared memory block by block."""
+    sizes = (
+        f"promote_operands = [0, 1], reduction = {list(reduction)}, thread = {list(thread)}, "
+        f"workgroup = {list(workgroup)}"
+    )
+    return (
+        f"#iree_codegen.compilation_info<lowering_config = #iree_gpu.lowering_config<{{{sizes}}}>, "
+        "translation_info = #iree_codegen.translation_info<pipeline = #iree_gpu.pipeline<TileAndFuse> "
+        f"workgroup_size = [{threads}, 1, 1] subgroup_size = 32, {{gpu_pipeline_options = "
+        "#iree_gpu.pipeline_options<no_reduce_shared_memory_bank_conflicts = true, "
+        "use_igemm_convolution = false>}>>"
+    )
+
+
 def tiles_text(*, is_peeled: bool = False, **levels: Sequence[int]) -> str:
     """The text of a `compilation_info` attribute with these tile sizes, one entry a loop, 0 for none.
 

@@ -15,6 +15,7 @@ import adze
 from adze import ShapeDtype, lax
 from adze.passes.lower.forms import contraction
 from adze.passes.lower.tuning import configuration, convolution_plans
+from adze.runtime.artifact.device_code.kernels import gpu_kernels
 from adze.runtime.targets import parse_target
 
 from ....gpu.drivers import needs_vulkan
@@ -102,11 +103,41 @@ def test_sizes_are_rounded_to_the_tiles_of_cuda() -> None:
         return None if sizes is None else tuple(sizes[letter] for letter in "mnk")
 
     assert rounded(1000, 1000, 1000) == (1024, 1024, 1024)
-    assert rounded(999, 777, 513) == (1024, 896, 576)
-    assert rounded(1800, 64, 576) == (1920, 64, 576)
+    assert rounded(999, 777, 513) == (1024, 832, 576)
+    assert rounded(1800, 30, 576) == (1856, 32, 576)
     assert rounded(1024, 1024, 1024) is None
     assert rounded(100, 100, 100) is None, "too small to repay the copies"
     assert rounded(4096, 4096, 1) is None and rounded(8, 4096, 4096) is None
+
+
+def tiles_of(m: int, n: int, k: int, **more: Any) -> str | None:
+    sizes, target = {"b": more.get("b", 1), "m": m, "n": n, "k": k}, more.get("target", CUDA)
+    dtype = np.dtype(more.get("dtype", np.float32))
+    return configuration.gpu_product(target, sizes, "bmnk" if "b" in more else "mnk", dtype)
+
+
+def test_products_of_float32_share_blocks_of_their_operands() -> None:
+    for sizes, tiles in (
+        ((4096, 4096, 64), "reduction = [0, 0, 8], thread = [8, 8, 0], workgroup = [128, 128, 0]"),
+        ((1024, 1024, 64), "reduction = [0, 0, 16], thread = [8, 4, 0], workgroup = [128, 64, 0]"),
+        ((64, 64, 16), "reduction = [0, 0, 16], thread = [4, 4, 0], workgroup = [64, 64, 0]"),
+    ):
+        text = tiles_of(*sizes)
+        assert text is not None and f"promote_operands = [0, 1], {tiles}" in text
+        assert "workgroup_size = [256, 1, 1]" in text
+    batched = tiles_of(128, 128, 8, b=96)
+    assert batched is not None and "thread = [1, 8, 8, 0], workgroup = [1, 128, 128, 0]" in batched
+    assert tiles_of(96, 64, 16) is None and tiles_of(64, 64, 4) is None
+    assert tiles_of(64, 64, 16, dtype=np.float64) is None and tiles_of(64, 64, 16, target=CPU) is None
+
+
+@pytest.mark.gpu
+def test_iree_takes_these_tiles() -> None:
+    """Also with what is fused behind the product."""
+    specs = ShapeDtype((256, 128)), ShapeDtype((128, 192)), ShapeDtype((192,))
+    compiled = adze.trace(lambda x, y, z: adze.nn.relu(x @ y + z), *specs).lower("cuda:sm_80").compile()
+    [kernel] = gpu_kernels(compiled.vmfb)
+    assert kernel.fused_multiply_adds >= 256 and kernel.shared_bytes == 8192
 
 
 def test_only_cuda_copies_windows() -> None:
