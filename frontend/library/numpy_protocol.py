@@ -16,6 +16,8 @@ import numpy as np
 
 from ...dialects.errors import AdzeError
 from ..errors import ArgumentTypeError, TraceError, UnsupportedError
+from ..tracing.array import Array
+from ..tracing.frames import Tracer
 from ..tracing.locations import user_location_text
 from ..tracing.operators import library_function
 from .numpy.creation import asarray
@@ -41,6 +43,9 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapp
             hint=f"write x = x.at[index].{_UPDATES.get(name, 'add')}(values)",
         )
     keywords.pop("out", None)
+    if _is_foreign(ufunc) and not any(isinstance(x, Tracer) for x in inputs):
+        arrays = [np.asarray(x) if isinstance(x, Array) else x for x in inputs]
+        return getattr(ufunc, method)(*arrays, **kwargs)
     if method == "__call__":
         return _call(name, inputs, keywords)
     shown = f"numpy.{name}.{method}"
@@ -49,6 +54,11 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapp
         raise _unsupported(shown, [])
     keywords = {k: v for k, v in keywords.items() if not _says_nothing(k, v)}
     return _apply(getattr(function, method), shown, inputs, keywords)
+
+
+def _is_foreign(ufunc: np.ufunc) -> bool:
+    """Whether a ufunc is none of NumPy, and of no function of `adze.numpy`: SciPy's `expit`, for instance."""
+    return getattr(np, ufunc.__name__, None) is not ufunc and ufunc.__name__ not in _namespace().__all__
 
 
 def _says_nothing(keyword: str, value: Any) -> bool:

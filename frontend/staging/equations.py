@@ -30,7 +30,9 @@ from ..tracing.array import Array
 from ..tracing.frames import Program, current_frame
 from ..tracing.function_scope import FunctionScope, argument_of, imported
 from ..tracing.interpreter import as_value
+from ..tracing.jax_rules import follows_jax
 from ..tracing.specs import ShapeDtype
+from .jaxpr_text import equation_text, jax_text
 
 
 class Var:
@@ -65,6 +67,8 @@ class JaxprEqn:
     source_info: str = ""
 
     def __repr__(self) -> str:
+        if follows_jax():
+            return equation_text(self)
         left, right = " ".join(map(str, self.outvars)), " ".join(map(str, self.invars))
         return f"{left} = {self.primitive} {right}"
 
@@ -82,7 +86,7 @@ class Jaxpr:
     debug_info: None = None
 
     def __str__(self) -> str:
-        return str(self.closed)
+        return jax_text(self) if follows_jax() else str(self.closed)
 
     __repr__ = __str__
 
@@ -134,6 +138,12 @@ class ClosedJaxpr:
         return FunctionScope(self.program).call(self.symbol, [*args, *captured])
 
     def __str__(self) -> str:
+        if follows_jax():
+            return jax_text(self.jaxpr)
+        return self.in_own_syntax()
+
+    def in_own_syntax(self) -> str:
+        """Its ops of adze."""
         return str(function_called(self.program.module, self.symbol))
 
     __repr__ = __str__
@@ -207,6 +217,10 @@ class _Reading:
                 params[name] = tuple(map(self.function, value))
             else:
                 params[_PARAMS.get((application.op.name, name), name)] = value
+        if application.op.name == "call":
+            params["name"] = application.attributes["callee"]
+        if application.op.name == "scan" and len(params["length"]) == 1:
+            (params["length"],) = params["length"]
         return params
 
     def function(self, symbol: str) -> ClosedJaxpr:

@@ -50,10 +50,9 @@ class TracedFunction(ClosedJaxpr):
         """The types of the results."""
         return self._results
 
-    def __str__(self) -> str:
-        return super().__str__() if self._is_inside else pretty(self.program.module)
-
-    __repr__ = __str__
+    def in_own_syntax(self) -> str:
+        """Its ops and those of the functions that it calls, one a line."""
+        return super().in_own_syntax() if self._is_inside else pretty(self.program.module)
 
 
 def _traced(
@@ -102,7 +101,8 @@ def make_jaxpr(
 ) -> Callable[..., Any]:
     """A function of arguments (or specs) that traces `fun` and returns its ops, which print one a line.
 
-    They are ops of adze, not of JAX. With `return_shape` the tree of the result types comes too.
+    They are ops of adze, not of JAX; programs written for JAX see them in its syntax. With `return_shape` the
+    tree of the result types comes too.
     """
     numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
 

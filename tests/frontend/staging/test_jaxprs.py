@@ -104,7 +104,7 @@ def test_attributes_are_those_of_jax() -> None:
     (eqn,) = adze.make_jaxpr(lambda x: x.astype("int32"))(X).eqns
     assert (eqn.primitive.name, eqn.params["new_dtype"]) == ("convert_element_type", np.int32)
     (eqn,) = adze.make_jaxpr(lambda x: lax.scan(lambda c, y: (c + y, c), np.float32(0), x))(X).eqns
-    assert (eqn.params["num_carry"], eqn.params["length"]) == (1, (3,))
+    assert (eqn.params["num_carry"], eqn.params["length"]) == (1, 3)
     assert [e.primitive.name for e in eqn.params["jaxpr"].eqns] == ["add"]
 
 

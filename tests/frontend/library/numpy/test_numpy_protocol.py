@@ -5,7 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.special
 
+import adze
 import adze.numpy as anp
 from adze.frontend.errors import ArgumentError, TraceError, UnsupportedError
 from adze.frontend.tracing.trace import trace_program
@@ -178,3 +180,13 @@ def test_positional_arguments_are_in_the_order_of_numpy() -> None:
 def test_output_argument_of_method_is_refused() -> None:
     with pytest.raises(ArgumentError, match=r"sum: out= writes into an array in place"):
         trace_program(lambda x: x.sum(axis=0, out=np.zeros(4)), (X,), {})
+
+
+def test_ufuncs_of_others_take_known_arrays_and_no_traced_ones() -> None:
+    x = anp.asarray([0.0, 1.0])
+    for ufunc in (scipy.special.expit, np.frompyfunc(lambda v: v + 1, 1, 1)):
+        result = ufunc(x)
+        assert type(result) is np.ndarray
+        np.testing.assert_array_equal(result, ufunc(np.asarray(x)))
+    with pytest.raises(UnsupportedError, match=r"numpy\.expit is not supported on arrays of adze"):
+        adze.jit(lambda v: scipy.special.expit(v))(x)

@@ -1,0 +1,161 @@
+"""The text of a jaxpr as JAX writes it, for programs that are written for JAX.
+
+Input: a jaxpr of `equations.py`. Output: `{ lambda ; a:f32[3]. let b:f32[3] = sin a in (b,) }`, over several
+lines where it is long. Idea: the equations are those that the jaxpr has. A number that is broadcast for
+elementwise ops alone is written in its place, as JAX's ops take it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import string
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ...dialects.dialect import BY_NAME
+from ...dialects.types import short_name
+from ..tracing.specs import ShapeDtype
+
+_WIDTH: Final = 100
+_HIDDEN: Final = ("op", "results", "saved_states")
+"""Attributes of adze alone: the op that an equation stands for, what follows from its functions."""
+_OBVIOUS: Final[dict[str, dict[str, Any]]] = {
+    "broadcast_in_dim": {"shape": None, "sharding": None, "broadcast_dimensions": ()},
+    "convert_element_type": {"sharding": None},
+}
+"""Attributes that JAX does not write where they have this value; None: never."""
+
+
+def jax_text(jaxpr: Any) -> str:
+    """The jaxpr in JAX's syntax."""
+    return _Writer().jaxpr(jaxpr, 0)
+
+
+def equation_text(eqn: Any) -> str:
+    """One equation by itself."""
+    return _Writer().equation(eqn, 0, {}, set(eqn.outvars))
+
+
+def type_text(aval: ShapeDtype) -> str:
+    """A type as jaxprs have it: `f32[2,3]`, `bool[]`."""
+    name = "bool" if aval.dtype == np.bool_ else short_name(aval.dtype)
+    return f"{name}[{','.join('?' if n is None else str(n) for n in aval.shape)}]"
+
+
+def _letters() -> Iterator[str]:
+    for length in itertools.count(1):
+        yield from map("".join, itertools.product(string.ascii_lowercase, repeat=length))
+
+
+class _Writer:
+    """Names variables in the order in which they are written."""
+
+    def __init__(self) -> None:
+        self._fresh = _letters()
+        self._names: dict[Any, str] = {}
+
+    def jaxpr(self, jaxpr: Any, indent: int) -> str:
+        """The text, whose first line stands at column `indent`."""
+        numbers = _numbers_in_place(jaxpr)
+        eqns = [e for e in jaxpr.eqns if not any(v in numbers for v in e.outvars)]
+        used = {v for e in eqns for v in e.invars if not _is_number(v)} | {
+            v for v in jaxpr.outvars if not _is_number(v)
+        }
+        binders = [" ".join(map(self.bound, vs)) for vs in (jaxpr.constvars, jaxpr.invars)]
+        head = f"{{ lambda {binders[0]}; {binders[1]}. let"
+        lines = [self.equation(e, indent + 4, numbers, used) for e in eqns]
+        results = ", ".join(self.operand(v, numbers) for v in jaxpr.outvars)
+        tail = f"in ({results}{',' if len(jaxpr.outvars) == 1 else ''}) }}"
+        whole = f"{head} {'; '.join(lines)} {tail}"
+        if "\n" not in whole and indent + len(whole) <= _WIDTH:
+            return whole
+        body = "".join(f"\n{' ' * (indent + 4)}{line}" for line in lines)
+        return f"{head}{body}\n{' ' * (indent + 2)}{tail}"
+
+    def equation(self, eqn: Any, indent: int, numbers: dict[Any, Any], used: set[Any]) -> str:
+        """One equation, at column `indent`."""
+        outs = " ".join(self.bound(v) if v in used else f"_:{type_text(v.aval)}" for v in eqn.outvars)
+        hidden = _OBVIOUS.get(eqn.primitive.name, {})
+        params = [
+            (key, value)
+            for key, value in sorted(eqn.params.items(), key=lambda item: (item[0] != "name", item[0]))
+            if key not in _HIDDEN and not (key in hidden and hidden[key] in (None, value))
+        ]
+        start, end = f"{outs} = {eqn.primitive}", "".join(f" {self.operand(v, numbers)}" for v in eqn.invars)
+        if not params:
+            return start + end
+        texts = [f"{key}={self.attribute(value, indent + 2)}" for key, value in params]
+        whole = f"{start}[{' '.join(texts)}]{end}"
+        if "\n" not in whole and indent + len(whole) <= _WIDTH:
+            return whole
+        if not any(map(_has_jaxpr, eqn.params.values())):
+            return whole
+        inner = "".join(f"\n{' ' * (indent + 2)}{text}" for text in texts)
+        return f"{start}[{inner}\n{' ' * indent}]{end}"
+
+    def attribute(self, value: Any, indent: int) -> str:
+        """An attribute, whose name stands at column `indent`."""
+        if _is_jaxpr(value):
+            return self.jaxpr(getattr(value, "jaxpr", value), indent)
+        if isinstance(value, np.dtype):
+            return value.name
+        if not _has_jaxpr(value):
+            return str(value)
+        items = [self.attribute(item, indent + 2) for item in value]
+        inner = "".join(f"\n{' ' * (indent + 2)}{item}" for item in items)
+        return f"({inner}\n{' ' * indent})"
+
+    def bound(self, variable: Any) -> str:
+        """A variable where it is bound, with its type."""
+        return f"{self.name(variable)}:{type_text(variable.aval)}"
+
+    def name(self, variable: Any) -> str:
+        """The name of a variable."""
+        if variable not in self._names:
+            self._names[variable] = next(self._fresh)
+        return self._names[variable]
+
+    def operand(self, value: Any, numbers: dict[Any, Any]) -> str:
+        """A variable or a number where it is used."""
+        literal = value if _is_number(value) else numbers.get(value)
+        return self.name(value) if literal is None else f"{literal.val}:{type_text(literal.aval)}"
+
+
+def _is_jaxpr(value: Any) -> bool:
+    return hasattr(value, "eqns")
+
+
+def _is_number(operand: Any) -> bool:
+    """Whether an operand is a literal, not a variable."""
+    return hasattr(operand, "val")
+
+
+def _has_jaxpr(value: Any) -> bool:
+    items: Sequence[Any] = value if isinstance(value, (tuple, list)) else (value,)
+    return any(_is_jaxpr(item) for item in items)
+
+
+def _numbers_in_place(jaxpr: Any) -> dict[Any, Any]:
+    """Variables that are a number, broadcast for elementwise ops alone."""
+    found = {
+        e.outvars[0]: e.invars[0]
+        for e in jaxpr.eqns
+        if e.primitive.name == "broadcast_in_dim" and _is_number(e.invars[0])
+    }
+    for e in jaxpr.eqns:
+        if not _is_elementwise(e) or all(v in found or _is_number(v) for v in e.invars):
+            for v in e.invars:
+                found.pop(v, None)
+    for v in jaxpr.outvars:
+        found.pop(v, None)
+    return found
+
+
+def _is_elementwise(eqn: Any) -> bool:
+    op = BY_NAME.get(eqn.primitive.name)
+    return eqn.primitive.name in _COMPARISONS or (op is not None and op.is_elementwise)
+
+
+_COMPARISONS: Final = ("eq", "ne", "lt", "le", "gt", "ge", "select_n")

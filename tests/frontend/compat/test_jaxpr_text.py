@@ -1,0 +1,86 @@
+"""Jaxprs in JAX's syntax: what JAX 0.10 prints for the same functions, where adze has the same equations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import adze
+import adze.compat.jax as jax
+import adze.compat.jax.numpy as jnp
+from adze.compat.jax import lax
+
+X = jnp.ones(8)
+
+BRANCHES = """\
+{ lambda ; a:f32[]. let
+    b:bool[] = ge a 0.0:f32[]
+    c:i32[] = convert_element_type[new_dtype=int32 weak_type=False] b
+    d:f32[] = cond[
+      branches=(
+        { lambda ; e:f32[]. let f:f32[] = sub e 3.0:f32[] in (f,) }
+        { lambda ; g:f32[]. let h:f32[] = add g 3.0:f32[] in (h,) }
+      )
+    ] c a
+  in (d,) }"""
+LONG = """\
+{ lambda ; a:f32[8] b:f32[8]. let
+    c:f32[8] = sin b
+    d:f32[8] = mul c 3.0:f32[]
+    e:f32[8] = add a d
+    f:f32[8] = cos e
+  in (f,) }"""
+SCAN = """\
+{ lambda ; a:f32[8]. let
+    b:f32[] c:f32[8] = scan[
+      jaxpr={ lambda ; d:f32[] e:f32[]. let f:f32[] = add d e in (f, d) }
+      length=8
+      num_carry=1
+      num_consts=0
+      reverse=False
+    ] 0.0:f32[] a
+  in (b, c) }"""
+CALL = """\
+{ lambda ; a:f32[8]. let
+    b:f32[8] = jit[name=double jaxpr={ lambda ; c:f32[8]. let d:f32[8] = add c c in (d,) }] a
+  in (b,) }"""
+
+
+def double(x: Any) -> Any:
+    return x + x
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "text"),
+    [
+        (jnp.sin, (X,), "{ lambda ; a:f32[8]. let b:f32[8] = sin a in (b,) }"),
+        (lambda x: x, (X,), "{ lambda ; a:f32[8]. let  in (a,) }"),
+        (lambda x, y: jnp.cos(x + jnp.sin(y) * 3.0), (X, X), LONG),
+        (lambda x: lax.cond(x >= 0.0, lambda t: t + 3.0, lambda f: f - 3.0, x), (jnp.float32(5),), BRANCHES),
+        (lambda x: lax.scan(lambda c, e: (c + e, c), jnp.float32(0), x), (X,), SCAN),
+        (lambda x: jax.jit(double)(x), (X,), CALL),
+        (
+            lambda x: x + jnp.array([1.0, 2.0]),
+            (X[:2],),
+            "{ lambda a:f32[2]; b:f32[2]. let c:f32[2] = add b a in (c,) }",
+        ),
+    ],
+)
+def test_texts(function: Callable[..., Any], args: Any, text: str) -> None:
+    jaxpr = jax.make_jaxpr(function)(*args)
+    assert str(jaxpr) == text == str(jaxpr.jaxpr)
+
+
+def test_equations_have_texts_and_apply_again() -> None:
+    assert str(jax.make_jaxpr(jnp.sin)(X).eqns[0]) == "a:f32[8] = sin b"
+    (call,) = jax.make_jaxpr(lambda x: jax.jit(double)(x))(X).eqns
+    assert call.params["name"] == "double"
+    assert call.primitive.bind(X, **call.params)[0].tolist() == [2] * 8
+
+
+def test_other_code_sees_ops_of_adze() -> None:
+    scope: dict[str, Any] = {}
+    exec("text = lambda f, x: str(make(f)(x))", {"make": adze.make_jaxpr}, scope)
+    assert "%1: f32[8] = sin(%0)" in scope["text"](jnp.sin, X)
