@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
 
-from ...dialects.errors import AdzeError
 from ..artifact.signature import (
     ArraySpec,
     FunctionSignature,
@@ -63,8 +62,8 @@ class Executable:
             self._context = _new_context(self._modules, self.device)
         except Exception as error:
             raised = take_raised()  # by a function that the program asks when it is loaded
-            if isinstance(raised, AdzeError):
-                raise raised from error
+            if raised is not None:
+                raise host_call_error(raised, "load") from error
             raise ArtifactError(_explain_load(error, self.device)) from error
         self._signatures = {signature.name: signature for signature in signatures}
         self._functions: dict[str, Function] = {}

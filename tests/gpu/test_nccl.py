@@ -24,8 +24,12 @@ from adze import lax
 from adze.dialects.communicator import DistributedError
 from adze.runtime.compile import compiler
 from adze.runtime.compile.invocation import Invocation
-from adze.runtime.distributed.imports import channel_imports
+from adze.runtime.distributed.imports import MODULE, channel_imports
 from adze.runtime.distributed.nccl import unique_id
+from adze.runtime.errors import HostCallError
+from adze.runtime.execute.host_calls import HostSite
+from adze.runtime.execute.program import Executable
+from adze.runtime.targets import parse_target
 from adze.sharding import PartitionSpec as P
 
 from .fake_cuda import driver_folder, needs_compiler
@@ -60,8 +64,6 @@ def lowered(function: Any, *specs: Any, ranks: int = 2, target: str = TARGET) ->
 
 def device_program(module: bytes) -> str:
     """A program for CUDA as IREE has it in its phase `hal`."""
-    from adze.runtime.targets import parse_target
-
     with Invocation((*parse_target(TARGET).flags, *compiler.CompileOptions().flags()), []) as invocation:
         assert invocation.parse(module) and invocation.advance(compiler.DEVICE_PHASE)
         return invocation.text()
@@ -208,3 +210,35 @@ def test_threads_of_one_process_are_refused() -> None:
 def test_other_names_are_no_channels(name: str) -> None:
     with pytest.raises(ValueError, match="no channel"):
         channel_imports(name)
+
+
+def test_what_a_function_raises_while_a_program_is_loaded_reaches_the_caller() -> None:
+    """As `channel_id` is asked then; a program of the CPU has no channels, but may ask too."""
+    text = b"""
+    func.func private @adze_dist.first() -> tensor<i32>
+    util.global private @kept : tensor<i32>
+    util.initializer {
+      %value = func.call @adze_dist.first() : () -> tensor<i32>
+      util.global.store %value, @kept : tensor<i32>
+      util.return
+    }
+    func.func @main() -> tensor<i32> {
+      %value = util.global.load @kept : tensor<i32>
+      return %value : tensor<i32>
+    }
+    """
+    compiled = compiler.compile_bytecode(text, parse_target("cpu"))
+
+    def loaded(function: Any) -> Executable:
+        site = HostSite("first", function, (), 1, None, MODULE)
+        return Executable(compiled.vmfb, "local-sync", sites=[site])
+
+    def refuse(_: Any) -> Any:
+        raise DistributedError("not today")
+
+    with pytest.raises(DistributedError, match="not today"):
+        loaded(refuse)
+    with pytest.raises(HostCallError, match=r"load\(\): a Python function that it calls raised ZeroDivision"):
+        loaded(lambda _: 1 // 0)
+    kept = loaded(lambda _: [np.asarray(7, np.int32)]).function("main")
+    assert kept.call([])[0].numpy() == 7
