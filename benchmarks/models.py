@@ -1,6 +1,7 @@
 """Calls of imported ONNX models, beside onnxruntime on the CPU: one thread each, in interleaved rounds.
 
-Input: the models of `examples/models`. Output: a table (or JSON) of milliseconds of CPU time a call.
+Input: the models of `examples/models`, and recurrent layers. Output: a table (or JSON) of milliseconds of CPU
+time a call.
 
 Both libraries run the same file on the same input; their results are compared before they are timed.
 
@@ -12,6 +13,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -27,11 +29,35 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples" / "mo
 
 import networks
 
+GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
+
+
+def recurrent(op: str, size: int) -> onnx.ModelProto:
+    """One recurrent layer with as many inputs as outputs."""
+    draws, rows = np.random.default_rng(0), GATES[op] * size
+    shapes = {"w": (1, rows, size), "r": (1, rows, size), "b": (1, 2 * rows)}
+    weights = [
+        onnx.numpy_helper.from_array((draws.normal(size=n) / np.sqrt(size)).astype(np.float32), name)
+        for name, n in shapes.items()
+    ]
+    options = {"linear_before_reset": 1} if op == "GRU" else {}
+    node = onnx.helper.make_node(op, ["x", "w", "r", "b"], ["y"], hidden_size=size, **options)
+    x = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["steps", "batch", size])
+    y = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)
+    graph = onnx.helper.make_graph([node], op, [x], [y], weights)
+    return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 21)], ir_version=10)
+
+
 MODELS = {
     "resnet, 32x32, batch 1": (networks.resnet, (1, 3, 32, 32)),
     "resnet, 32x32, batch 8": (networks.resnet, (8, 3, 32, 32)),
     "transformer, 64 wide, batch 1": (networks.transformer, (1, 32, 64)),
     "transformer, 256 wide, batch 4": (lambda: networks.transformer(256, 8, 64, 1024), (4, 64, 256)),
+    **{
+        f"{op} of {size}, 50 steps, batch {batch}": (partial(recurrent, op, size), (50, batch, size))
+        for op in GATES
+        for size, batch in ((32, 1), (64, 1), (128, 1), (128, 8))
+    },
 }
 
 

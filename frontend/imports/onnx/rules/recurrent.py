@@ -5,8 +5,9 @@ Idea: what a step takes of its input, a product and biases, is computed for all 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from ...errors import ModelError, ModelUnsupportedError
 from ..calls import Call
 from .activations import softplus, softsign
 
+_SMALL: Final = 1 << 15  # elements of weights that are transposed
 Activation = Callable[[Any], Any]
 Step = Callable[[Any, Any], Any]
 
@@ -34,9 +36,10 @@ def rnn(call: Call, x: Any, w: Any, r: Any, b: Any = None, lengths: Any = None, 
 
     def cell(d: int, functions: Sequence[Activation]) -> Cell:
         wb, rb = _biases(b, d, w)
+        by_weights = _by(r[d])
 
         def step(state: Any, row: Any) -> Any:
-            return (functions[0](row + state[0] @ r[d].T),)
+            return (functions[0](row + by_weights(state[0])),)
 
         return Cell(w[d], wb + rb, step)
 
@@ -50,7 +53,7 @@ def gru(call: Call, x: Any, w: Any, r: Any, b: Any = None, lengths: Any = None, 
 
     def cell(d: int, functions: Sequence[Activation]) -> Cell:
         f, g = functions
-        gates, hidden = r[d][: 2 * size], r[d][2 * size :]
+        by_all, by_gates, by_hidden = (_by(m) for m in (r[d], r[d][: 2 * size], r[d][2 * size :]))
         first, second = _biases(b, d, w)
         inner_bias = second[2 * size :]
         shared = xp.concatenate([second[: 2 * size], xp.zeros_like(inner_bias)])
@@ -59,12 +62,12 @@ def gru(call: Call, x: Any, w: Any, r: Any, b: Any = None, lengths: Any = None, 
             (old,) = state
             of_gates, of_hidden = row[..., : 2 * size], row[..., 2 * size :]
             if before:
-                product = old @ r[d].T
+                product = by_all(old)
                 z, reset = xp.split(f(of_gates + product[..., : 2 * size]), 2, axis=-1)
                 inner = reset * (product[..., 2 * size :] + inner_bias)
             else:
-                z, reset = xp.split(f(of_gates + old @ gates.T), 2, axis=-1)
-                inner = (reset * old) @ hidden.T + inner_bias
+                z, reset = xp.split(f(of_gates + by_gates(old)), 2, axis=-1)
+                inner = by_hidden(reset * old) + inner_bias
             return ((1 - z) * g(of_hidden + inner) + z * old,)
 
         return Cell(w[d], first + shared, step)
@@ -89,6 +92,7 @@ def lstm(
     def cell(d: int, functions: Sequence[Activation]) -> Cell:
         f, g, out = functions
         wb, rb = _biases(b, d, w)
+        by_weights = _by(r[d])
         holes = [None] * 3 if peepholes is None else xp.split(peepholes[d], 3)
 
         def seeing(gate: Any, hole: Any, memory: Any) -> Any:
@@ -96,7 +100,7 @@ def lstm(
 
         def step(state: Any, row: Any) -> Any:
             old, memory = state
-            i, o, forget, new = xp.split(row + old @ r[d].T, 4, axis=-1)
+            i, o, forget, new = xp.split(row + by_weights(old), 4, axis=-1)
             i = f(seeing(i, holes[0], memory))
             keep = 1 - i if couples else f(seeing(forget, holes[2], memory))
             memory = keep * memory + i * g(new)
@@ -105,6 +109,18 @@ def lstm(
         return Cell(w[d], wb + rb, step)
 
     return _layer(call, x, [h, c], lengths, cell, ["Sigmoid", "Tanh", "Tanh"], r.shape[-1])
+
+
+def _by(weights: Any) -> Activation:
+    """The product of a state and the transposed weights.
+
+    Small weights are transposed before the loop: in its kernel a vector of outputs then stays in a register,
+    and its elements are not added up. Of many outputs the sums would go through memory.
+    """
+    if math.prod(weights.shape) > _SMALL:
+        return lambda state: state @ weights.T
+    turned = xp.transpose(weights)
+    return lambda state: state @ turned
 
 
 def _layer(

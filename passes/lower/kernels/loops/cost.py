@@ -30,6 +30,7 @@ from .....dialects.ops.shape.rearrange import Concatenate, Movement
 from .....dialects.types import TensorType
 from ....ir.aliases import Operation
 from ....ir.functions import body
+from .forms.products import columns_are_vectors, sums_are_vectors
 
 STEP: Final = 5000.0
 """The host starts a step: a list of commands is submitted and waited for."""
@@ -48,7 +49,9 @@ GATHERED: Final = (4.0, 1.5)
 SUMMED: Final = (0.10, 0.30)
 """One element of a reduction."""
 PRODUCT: Final = (0.04, 0.40)
-"""One multiplication and addition of a product."""
+"""One multiplication and addition of a product; in a kernel, of one that has no vectors."""
+VECTOR_BYTE: Final = 0.016
+"""In a kernel with vectors, for each byte of an element."""
 LARGE: Final = 1 << 18
 """Elements from which on the host's threads and tiles are better than one plain loop."""
 UNKNOWN_STEPS: Final = 16
@@ -131,7 +134,14 @@ def _simple(
     if op is DotGeneral:
         contracting: tuple[tuple[int, ...], tuple[int, ...]] = attributes["contracting"]  # type: ignore[assignment]
         flops = count * prod(_size(operands[0].shape[a]) for a in contracting[0])
-        return Time(LAUNCH + flops * PRODUCT[0], flops * PRODUCT[1])
+        each = PRODUCT[1]
+        left, right = (t.static_shape for t in operands)
+        dtype = operands[0].dtype
+        if sums_are_vectors(left, right, contracting, dtype) or columns_are_vectors(
+            right, contracting, dtype
+        ):
+            each = VECTOR_BYTE * dtype.itemsize
+        return Time(LAUNCH + flops * PRODUCT[0], flops * each)
     if op in (Scatter, DynamicUpdateSlice):
         copied = count * results[0].dtype.itemsize * COPIED_BYTE
         updates = elements(operands[2] if op is Scatter else operands[1])

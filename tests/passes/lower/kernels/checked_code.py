@@ -52,7 +52,7 @@ class Translation:
             "integer": integer, "compared": compared, "compared_floats": compared_floats, "signed": signed,
             "unsigned": unsigned, "bits": bits, "to_integer": to_integer, "as_float": as_float,
             "View": View, "Buffer": Buffer, "UNKNOWN": UNKNOWN, "KernelFault": KernelFault,
-            "MOST_STEPS": MOST_STEPS,
+            "MOST_STEPS": MOST_STEPS, "lanes": lanes, "total": total,
         }  # fmt: skip
 
     def say(self, line: str) -> None:
@@ -97,6 +97,8 @@ class Translation:
             getattr(self, f"scf_{kind}")(operation, operands, results)
         elif dialect == "memref":
             self.memory(operation, kind, operands, results)
+        elif dialect == "vector":
+            self.vector(operation, kind, operands, results)
         else:
             self.assign(results, [self.number(operation, name, operands)])
 
@@ -179,6 +181,24 @@ class Translation:
         elif kind != "dealloc":
             raise NotImplementedError(operation.name)
 
+    def vector(self, operation: Any, kind: str, operands: list[str], results: list[str]) -> None:
+        """Vectors are lists of numbers, loaded one by one, so that each place is checked."""
+        if kind in ("transfer_read", "load"):
+            rank = len(mlir.ir.MemRefType(operation.operands[0].type).shape)
+            source, *places = operands[: 1 + rank]
+            (width,) = mlir.ir.VectorType(operation.results[0].type).shape
+            before = "".join(f"{place}, " for place in places[:-1])
+            self.say(
+                f"{results[0]} = lanes([{source}.load({before}{places[-1]} + k) for k in range({width})])"
+            )
+        elif kind == "broadcast":
+            (width,) = mlir.ir.VectorType(operation.results[0].type).shape
+            self.say(f"{results[0]} = lanes([{operands[0]}] * {width})")
+        elif kind == "reduction" and "add" in str(operation.attributes["kind"]):
+            self.say(f"{results[0]} = total({', '.join(operands)})")
+        else:
+            raise NotImplementedError(operation.name)
+
     # -- numbers
 
     def number(self, operation: Any, name: str, operands: list[str]) -> str:
@@ -242,7 +262,25 @@ class Translation:
             if isinstance(value, mlir.ir.BoolAttr):
                 return str(int(value.value))
             return str(signed(int(mlir.ir.IntegerAttr(value).value), width_of(type_)))
+        if isinstance(type_, mlir.ir.VectorType) and str(type_.element_type) in FLOATS:
+            number = FLOATS[str(type_.element_type)](mlir.ir.DenseElementsAttr(value).get_splat_value().value)
+            return self.hold(lanes([number] * type_.shape[0]))
         raise NotImplementedError(f"a constant of type {type_}")
+
+
+def lanes(numbers: list[Any]) -> np.ndarray:
+    """A vector, whose numbers may be unknown."""
+    result = np.empty(len(numbers), object)
+    result[:] = numbers
+    return result
+
+
+def total(vector: np.ndarray, *first: Any) -> Any:
+    """The sum of a vector, and of a number if there is one."""
+    result = first[0] if first else vector[0]
+    for number in vector if first else vector[1:]:
+        result = result + number
+    return result
 
 
 def _listed(values: Sequence[str]) -> str:

@@ -273,6 +273,18 @@ def matrices(a: Any) -> Any:
     return lax.fori_loop(0, 3, lambda i, b: (a @ b.T) / 8, a)
 
 
+def rows_with_rows(a: Any, b: Any, c: Any) -> Any:
+    """Sums along rows of both operands, longer than a vector, some with a rest; of a batch; of two axes."""
+
+    def step(i: Any, s: Any) -> Any:
+        a, b, c = s
+        of_rows, of_batch = xp.tanh(a @ b[0].T), xp.einsum("xmk,xnk->xmn", b, b)
+        of_two = xp.tanh(xp.einsum("mjk,njk->mn", c, c))
+        return of_rows @ b[1] / 8, b * 0.9 + of_batch[:, :, :1] * 0.01, c * 0.5 + of_two[:, :1, None] * 0.1
+
+    return lax.fori_loop(0, 3, step, (a, b, c))
+
+
 def moved(x: Any) -> Any:
     def step(i: Any, c: Any) -> Any:
         padded = xp.pad(c, 1)[1:-1, :-2]
@@ -304,6 +316,7 @@ def _of_dtype(dtype: Any) -> list[Loop]:
         (stacked_from_the_end, [floats(6, 5, dtype=dtype)]),
         (reductions, [floats(5, 6, dtype=dtype)]),
         (matrix_vector, [floats(7, 7, dtype=dtype), floats(7, dtype=dtype)]),
+        (matrix_vector, [floats(40, 40, dtype=dtype), floats(40, dtype=dtype)]),
         (functions, [floats(9, dtype=dtype)]),
     ]
 
@@ -362,6 +375,8 @@ GROUPS: Final[dict[str, list[Loop]]] = {
         (reductions, [_special()]),
         (not_numbers, [_special()]),
         (matrices, [floats(6, 6)]),
+        (rows_with_rows, [floats(3, 35), floats(2, 5, 35), floats(4, 2, 16)]),
+        (rows_with_rows, [floats(*n, dtype=np.float64) for n in ((3, 8), (2, 5, 8), (4, 3, 21))]),
         (moved, [floats(5, 5)]),
         (complex_numbers, [_COMPLEX]),
         (complex_numbers, [_COMPLEX.astype(np.complex128)]),

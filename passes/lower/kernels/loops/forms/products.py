@@ -2,20 +2,44 @@
 
 Where the rows of the right operand run along the result's, their loop is the inner one, so that it
 vectorises without another order of sums; else the contracted loop is, whose sum may be added in any order,
-as the host's.
+as the host's: where it runs along both operands, it is a sum of vectors, in a register.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from ......dialects import mlir
 from ......dialects.ops.contraction.dot_general import Pairs, operand_axes
 from ......dialects.ops.reduction import accumulation_dtype
-from ....builder import Value
+from ......dialects.types import FLOAT32, FLOAT64
+from ....builder import Type, Value
 from ....lowering import LoweringContext
+from ..builder import KernelBuilder
 from .common import builder_of, shape_of
-from .reductions import _convert, reassociable
+from .reductions import _convert, in_any_order, reassociable
+
+Shape: TypeAlias = Sequence[int | None]
+VECTOR: Final = 64
+"""Bytes of the vectors that rows are multiplied by; narrower registers take them in parts."""
+
+
+def sums_are_vectors(left: Shape, right: Shape, contracting: Pairs, dtype: np.dtype) -> bool:
+    """Whether the last sum of a product runs along both operands, far enough for a vector."""
+    ours, theirs = contracting
+    if dtype not in (FLOAT32, FLOAT64) or len(ours) == len(left) == len(right) or not ours:
+        return False
+    is_last = (ours[-1], theirs[-1]) == (len(left) - 1, len(right) - 1)
+    return is_last and (left[-1] or 0) >= VECTOR // dtype.itemsize
+
+
+def columns_are_vectors(right: Shape, contracting: Pairs, dtype: np.dtype) -> bool:
+    """Whether the result's last axis runs along the right operand, far enough for a vector."""
+    is_last = bool(right) and len(right) - 1 not in contracting[1]
+    return is_last and dtype in (FLOAT32, FLOAT64) and (right[-1] or 0) >= VECTOR // dtype.itemsize
 
 
 def lower_dot_general(
@@ -49,6 +73,8 @@ def lower_dot_general(
     runs_along = bool(theirs.free) and theirs.free[-1] == len(right) - 1
     loops = [*names[:-1], *sums, names[-1]] if runs_along else [*names, *sums]
     result = [sizes[name] for name in names]
+    if source == dtype and sums_are_vectors(left, right, contracting, dtype):
+        return _inner_sums(b, x, y, (names, sums), (of_left, of_right), sizes, dtype)
     zero = b.scalars.constant(carried, 0)
     init = mlir.linalg.fill(zero, outs=[b.empty(result, carried)])
     maps = [
@@ -67,3 +93,74 @@ def lower_dot_general(
     else:
         total = reassociable(b.generic([x, y], [init], maps, iterators, body))
     return _convert(b, carried, dtype, total)
+
+
+def _inner_sums(
+    b: KernelBuilder,
+    x: Value,
+    y: Value,
+    loops: tuple[list[str], list[str]],
+    places: tuple[dict[int, str], dict[int, str]],
+    sizes: dict[str, int],
+    dtype: np.dtype,
+) -> Value:
+    """A generic over the result, each of whose elements is a sum of vectors and what is left of them."""
+    names, sums = loops
+    fused = mlir.ir.Attribute.parse("#arith.fastmath<reassoc,contract>")
+    width = VECTOR // dtype.itemsize
+    whole = sizes[sums[-1]] // width * width
+    element = b.scalars.element_type(dtype)
+    vector = mlir.ir.VectorType.get([width], element)
+
+    def indices(at: dict[str, Value], of: dict[int, str]) -> list[Value]:
+        return [at[of[a]] for a in range(len(of))]
+
+    def element_product(at: dict[str, Value]) -> Value:
+        p, q = (mlir.tensor.extract(v, indices(at, of)) for v, of in zip((x, y), places, strict=True))
+        return b.scalars.mul(dtype, p, q)
+
+    def vector_product(at: dict[str, Value], total: Value) -> Value:
+        p, q = (_row(b, vector, v, indices(at, of)) for v, of in zip((x, y), places, strict=True))
+        result = mlir.arith.addf(total, mlir.arith.mulf(p, q))
+        for value in (result, result.owner.operation.operands[1]):
+            value.owner.operation.attributes["fastmath"] = fused
+        return result
+
+    def nest(at: dict[str, Value], total: Value, inner: list[str], is_vector: bool) -> Value:
+        name, is_last = inner[0], len(inner) == 1
+        first, last = (0, sizes[name])
+        if is_last:
+            first, last = (0, whole) if is_vector else (whole, last)
+        bounds = [b.size_value(n) for n in (first, last, width if is_last and is_vector else 1)]
+        loop = mlir.scf.ForOp(*bounds, [total])
+        with mlir.ir.InsertionPoint(loop.body):
+            here = {**at, name: loop.induction_variable}
+            before = loop.inner_iter_args[0]
+            if not is_last:
+                after = nest(here, before, inner[1:], is_vector)
+            elif is_vector:
+                after = vector_product(here, before)
+            else:
+                after = b.scalars.add(dtype, before, element_product(here))
+                in_any_order(after)
+            mlir.scf.YieldOp([after])
+        return loop.results[0]
+
+    def body(_: Value) -> Value:
+        at = {name: mlir.linalg.IndexOp(k).result for k, name in enumerate(names)}
+        zero = b.scalars.constant(dtype, 0)
+        lanes = nest(at, mlir.vector.broadcast(vector, zero), sums, True)
+        reassoc = mlir.ir.Attribute.parse("#arith.fastmath<reassoc>")
+        total = mlir.vector.reduction(element, mlir.vector.CombiningKind.ADD, lanes, fastmath=reassoc)
+        return total if whole == sizes[sums[-1]] else nest(at, total, sums, False)
+
+    order = b.identity_map(len(names))
+    result = [sizes[name] for name in names]
+    return b.generic([], [b.empty(result, dtype)], [order], ["parallel"] * len(names), body)
+
+
+def _row(b: KernelBuilder, vector: Type, x: Value, at: list[Value]) -> Value:
+    """A vector of `x` along its last axis, all of which is there."""
+    last = mlir.ir.AffineMap.get(len(at), 0, [mlir.ir.AffineExpr.get_dim(len(at) - 1)])
+    fill = mlir.arith.constant(vector.element_type, 0.0)
+    return mlir.vector.transfer_read(vector, x, at, mlir.ir.AffineMapAttr.get(last), fill, [True])

@@ -34,10 +34,15 @@ def reassociable(results: Value) -> Value:
     if owner is not None and owner.name == "linalg.generic":
         operations = list(owner.regions[0].blocks[0].operations)
         for value in operations[-1].operation.operands:
-            inner = value.owner
-            if not isinstance(inner, mlir.ir.Block) and inner.operation.name in ("arith.addf", "arith.mulf"):
-                inner.operation.attributes["fastmath"] = mlir.ir.Attribute.parse("#arith.fastmath<reassoc>")
+            in_any_order(value)
     return results
+
+
+def in_any_order(total: Value) -> None:
+    """Let a sum or product of floats that one op computes be combined with others in any order."""
+    inner = total.owner
+    if not isinstance(inner, mlir.ir.Block) and inner.operation.name in ("arith.addf", "arith.mulf"):
+        inner.operation.attributes["fastmath"] = mlir.ir.Attribute.parse("#arith.fastmath<reassoc>")
 
 
 def _convert(b: KernelBuilder, source: np.dtype, target: np.dtype, x: Value) -> Value:
