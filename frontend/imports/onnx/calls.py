@@ -26,6 +26,8 @@ Rule = Callable[..., Any]
 
 MOST: Final = 2**31
 """More elements than a shape that a model computes may have; a larger one is a damaged model."""
+MOST_COMPUTED: Final = 1 << 28
+"""Elements of an array that the import computes: weights of a Resize, of a transform."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +137,12 @@ def possible(shape: Sequence[Any]) -> tuple[Any, ...]:
     if any(n < 0 for n in sizes) or (0 not in sizes and math.prod(sizes) > MOST):
         raise ModelError(f"its result would have the shape {list(shape)}, which no array of a model has")
     return tuple(shape)
+
+
+def computed_here(shape: Sequence[int], what: str) -> None:
+    """Refuse an array that the import would compute before the program runs, if it is too large."""
+    if math.prod(shape) > MOST_COMPUTED:
+        raise ModelError(f"{what} would be an array of shape {list(shape)}, which no model needs")
 
 
 def constant(value: Any) -> Any:

@@ -59,6 +59,8 @@ class Evaluation:
             raise _at(node, error) from None
         except (ValueError, TypeError, IndexError, KeyError, ArithmeticError, AttributeError) as error:
             raise ModelError(f"{node}: {type(error).__name__}: {error}") from error
+        except MemoryError as error:
+            raise ModelError(f"{node}: there is no memory for what it computes: {error}") from None
         for name, value in zip(node.outputs, outputs, strict=False):
             scope[name] = value
         scope[""] = None

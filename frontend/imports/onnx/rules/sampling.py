@@ -10,7 +10,7 @@ import numpy as np
 
 from ....library import numpy as xp
 from ...errors import ModelError, ModelUnsupportedError
-from ..calls import Call, axes_of, constant, elements, known
+from ..calls import Call, axes_of, computed_here, constant, elements, known, possible
 
 
 def resize(call: Call, x: Any, roi: Any = None, scales: Any = None, target: Any = None) -> Any:
@@ -20,6 +20,8 @@ def resize(call: Call, x: Any, roi: Any = None, scales: Any = None, target: Any 
     axes = axes_of(call.ints("axes", tuple(range(x.ndim))), x.ndim)
     shape = [_static(x.shape[a]) for a in axes]
     factors, lengths = _factors(call, shape, scales, target)
+    result_shape = dict(enumerate(x.shape)) | dict(zip(axes, lengths, strict=True))
+    possible(list(result_shape.values()))
     regions = None
     if call.text("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize":
         regions = elements(roi, "roi").astype(np.float64)
@@ -28,6 +30,7 @@ def resize(call: Call, x: Any, roi: Any = None, scales: Any = None, target: Any 
     for i, axis in enumerate(axes):
         if lengths[i] == shape[i] and factors[i] == 1 and regions is None:
             continue
+        computed_here([lengths[i]] if mode == "nearest" else [lengths[i], shape[i]], "its weights")
         region = None if regions is None else (regions[i], regions[len(axes) + i])
         places = _places(call, shape[i], lengths[i], factors[i], region)
         outside = None if region is None else (places < 0) | (places > shape[i] - 1)
@@ -48,7 +51,9 @@ def upsample(call: Call, x: Any, scales: Any = None) -> Any:
     mode = call.choice("mode", "nearest", ("nearest", "linear"))
     for axis, factor in enumerate(factors):
         n = _static(x.shape[axis])
-        places = np.arange(int(np.floor(n * factor))) / factor
+        length = int(np.floor(n * factor))
+        computed_here([length] if mode == "nearest" else [length, n], "its weights")
+        places = np.arange(length) / factor
         if mode == "nearest":
             x = xp.take(x, constant(np.floor(places).astype(np.int64).clip(0, n - 1)), axis=axis)
         elif factor != 1:

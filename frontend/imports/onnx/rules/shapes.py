@@ -155,6 +155,8 @@ def split(call: Call, x: Any, lengths: Any = None) -> Any:
     parts = call.get("split") if lengths is None else known(lengths, "split")
     if not parts:
         count = call.integer("num_outputs", len(call.node.outputs))
+        if count != len(call.node.outputs):
+            raise ModelError(f"num_outputs is {count}, and the node has {len(call.node.outputs)} outputs")
         each = -(-n // count)
         parts = [max(min(each, n - i * each), 0) for i in range(count)]
     if isinstance(n, int) and sum(parts) != n:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ....library import numpy as xp
 from ....library.fft import numpy_names as fft
-from ..calls import Call, axis_of, constant, elements, known_int
+from ..calls import Call, axis_of, computed_here, constant, elements, known_int, possible
 
 
 def dft(call: Call, x: Any, length: Any = None, axis: Any = None) -> Any:
@@ -19,6 +19,9 @@ def dft(call: Call, x: Any, length: Any = None, axis: Any = None) -> Any:
     at = axis_of(place, x.ndim)
     inverse, one_sided = call.flag("inverse"), call.flag("onesided")
     count = None if length is None else int(known_int(length, "dft_length"))
+    if count is not None:
+        possible([count if i == at else n for i, n in enumerate(x.shape)])
+        computed_here((count,), "its factors")
     if inverse and one_sided:
         full = count if count is not None else 2 * (x.shape[at] - 1)
         return xp.expand_dims(fft.irfft(_complex(x), n=full, axis=at), -1).astype(x.dtype)
@@ -55,6 +58,7 @@ def mel_weight_matrix(call: Call, bins: Any, length: Any, rate: Any, lowest: Any
     count, size, sampling = (
         int(known_int(v, n)) for v, n in ((bins, "bins"), (length, "length"), (rate, "rate"))
     )
+    computed_here((size // 2 + 1, count), "its result")
     low, high = (elements(v, "hertz").item() for v in (lowest, highest))
     ends = 2595 * np.log10(1 + np.array([low, high]) / 700)
     mel = ends[0] + np.arange(count + 2) * (ends[1] - ends[0]) / (count + 2)

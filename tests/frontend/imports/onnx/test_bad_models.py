@@ -44,6 +44,10 @@ def shape(*sizes: int) -> list[Any]:
     return [weight("s", np.int64(sizes))]
 
 
+def scales(*factors: float) -> list[Any]:
+    return [weight("r", np.float32([])), weight("s", np.float32(factors))]
+
+
 @pytest.mark.parametrize(
     ("proto", "text"),
     [
@@ -51,6 +55,13 @@ def shape(*sizes: int) -> list[Any]:
         (one("Expand", "x s", shape(2**40, 2, 3)), "which no array of a model has"),
         (one("ConstantOfShape", "s", shape(2**40)), "which no array of a model has"),
         (one("Tile", "x s", shape(2**30, 2**30)), "which no array of a model has"),
+        (one("Resize", "x r s", scales(1e9, 1e9)), "which no array of a model has"),
+        (one("Resize", "x r s", scales(3e8, 1), mode="linear"), "its weights would be an array of shape"),
+        (
+            one("MelWeightMatrix", "n n n h h", [weight("n", np.int64(2**20)), weight("h", np.float32(0))]),
+            "which no model needs",
+        ),
+        (one("Split", num_outputs=2**20), "num_outputs is 1048576, and the node has 1 outputs"),
         (one("Gather", "x s", shape(7), axis=1), "out of range for an axis of 3 elements"),
         (one("Softmax", axis=5), "axis 5 is out of range for an array of 2 axes"),
         (one("Transpose", perm=[0, 0]), "the_node"),
