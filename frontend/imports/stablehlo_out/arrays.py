@@ -61,6 +61,13 @@ def _starts(w: Writer, starts: Sequence[Ref]) -> list[Ref]:
     return [w.convert(s, INT64) for s in starts]
 
 
+def _signed(w: Writer, indices: Ref) -> Ref:
+    """Indices as int64; those that it cannot hold are its greatest number, which is beyond any array."""
+    if indices.dtype == np.uint64:
+        indices = w.like("minimum", indices, w.filled(np.iinfo(np.int64).max, indices))
+    return w.convert(indices, INT64)
+
+
 def _dynamic_slice(w: Writer, app: Application) -> list[Ref]:
     x, *starts = app.operands
     if not starts:  # MLIR prints such a slice in a form that it does not parse
@@ -71,7 +78,7 @@ def _dynamic_slice(w: Writer, app: Application) -> list[Ref]:
         return w.op("dynamic_slice", (x, *_starts(w, starts)), app.results, attributes)
     limits = [w.on_sizes("subtract", n, size) for n, size in zip(w.extents(x), sizes, strict=True)]
     first = [
-        w.one("clamp", (w.scalar(0), w.convert(start, INT64), w.scalar(limit)), tensor(INT64))
+        w.one("clamp", (w.scalar(0), _signed(w, start), w.scalar(limit)), tensor(INT64))
         for start, limit in zip(starts, limits, strict=True)
     ]
     start, size = w.vector(first), w.vector(sizes)
@@ -246,7 +253,7 @@ def _gather(w: Writer, app: Application) -> list[Ref]:
 
 def _inside(w: Writer, indices: Ref, limits: Sequence[Extent]) -> Ref:
     """For each index vector whether its window lies within the array."""
-    wide = w.convert(indices, INT64)
+    wide = _signed(w, indices)
     most = w.broadcast(w.vector(limits), w.extents(indices), [indices.rank - 1])
     fits = w.like("and", w.compare("GE", wide, w.filled(0, wide)), w.compare("LE", wide, most))
     return w.reduce("and", fits, True, [indices.rank - 1])
@@ -291,7 +298,7 @@ def _clipped(w: Writer, x: Ref, indices: Ref, updates: Ref, a: Any) -> Ref:
         w.on_sizes("subtract", w.size(x, axis), sizes.get(axis, 1))
         for axis in a["scatter_dims_to_operand_dims"]
     ]
-    wide = w.convert(indices, INT64)
+    wide = _signed(w, indices)
     most = w.broadcast(w.vector(limits), w.extents(indices), [indices.rank - 1])
     return w.one("clamp", (w.filled(0, wide), wide, most), wide.type)
 

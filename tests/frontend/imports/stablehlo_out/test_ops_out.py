@@ -92,7 +92,7 @@ OF_XLA = {
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", [n for n in EXPRESSIBLE if n not in OF_XLA])
+@pytest.mark.parametrize("name", [n for n in EXPRESSIBLE if n not in OF_XLA and n != "size_check"])
 def test_jax_computes_the_same(name: str) -> None:
     cases = ModuleOfCases.of(static_instances(name, True))
     for function in cases.functions[:: max(1, len(cases.functions) // 5)]:
