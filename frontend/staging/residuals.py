@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ...dialects import mlir
 from ...dialects.builder.emitter import Reader
 from ...passes.analysis.verify import location_text
@@ -18,6 +20,7 @@ from ...passes.ir.functions import function as function_called
 from ...passes.ir.functions import split_body
 from ...passes.pipeline import OPTIMIZE, run_pipeline
 from .. import tree
+from ..tracing.locations import detailed
 from ..tracing.specs import ShapeDtype
 from ..tracing.trace import argument_names
 from ..transforms.differentiation import vjp
@@ -38,7 +41,10 @@ def saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> list[tu
         _, pull = vjp(lambda *a: f(*a, **call_kwargs), *call_args)
         return tree.leaves(pull)
 
-    program = trace(pullback, *leaves).program
+    # A Python float is of the default dtype, as it is where it meets an array.
+    values = [np.float32(leaf) if type(leaf) is float else leaf for leaf in leaves]
+    with detailed():
+        program = trace(pullback, *values).program
     module = clone_module(program.module)
     run_pipeline(module, OPTIMIZE)
     operation = function_called(module, program.symbol)
@@ -63,7 +69,7 @@ def _origin(value: Any, reader: Reader, names: list[str]) -> str:
         return f"from the argument {names[value.arg_number]}"
     application = reader.read(value.owner)
     assert application is not None
-    op, where = application.op, location_text(value.owner.location)
+    op, where = application.op, location_text(value.owner.location).removesuffix(":0")
     if op.label_attribute is not None:
         return f"named {application.attributes[op.label_attribute]!r} from {where}"
     return "from a constant" if op.is_constant else f"output of {op.name} from {where}"

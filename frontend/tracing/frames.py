@@ -29,7 +29,7 @@ from ...passes.ir.construction import add_function, finish_function, unique_symb
 from ..errors import ConcretizationError, LeakedTracerError
 from .array import ArrayMethods
 from .concrete_values import FrameValues, KnownArgument, MappedArgument, UnknownValueError, is_differentiated
-from .locations import is_call_of, user_line, user_location, user_location_text
+from .locations import is_call_of, place_of_op, user_line, user_location_text
 from .sizes import Dim
 
 _INSTEAD_OF: Final = {
@@ -63,7 +63,7 @@ class Program:
 
     def location(self, key: tuple[str, int] | None = None) -> mlir.ir.Location:
         """A file and line, by default the user's current one, as an MLIR location."""
-        key = key or user_location()
+        key = key or place_of_op()
         location = self._locations.get(key)
         if location is None:
             file = key[0].encode(errors="backslashreplace").decode()  # names of files need not be UTF-8

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dis
+import itertools
 import linecache
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,6 +49,35 @@ def user_location() -> tuple[str, int]:
             return frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back  # type: ignore[assignment]
     return "<unknown>", 0
+
+
+class _Detail(threading.local):
+    is_on = False
+
+
+_detail: Final = _Detail()
+
+
+@contextmanager
+def detailed() -> Iterator[None]:
+    """Let ops carry the column and the function of the user's line too, for who shows them to the user."""
+    before, _detail.is_on = _detail.is_on, True
+    try:
+        yield
+    finally:
+        _detail.is_on = before
+
+
+def place_of_op() -> tuple[str, int]:
+    """What an op carries: file and line; in `detailed()` a text with column and function, and 0."""
+    if not _detail.is_on:
+        return user_location()
+    frames = user_frames(1)
+    if not frames:
+        return "<unknown>", 0
+    code = frames[0].f_code
+    line, _, column, _ = next(itertools.islice(code.co_positions(), frames[0].f_lasti // 2, None))
+    return f"{code.co_filename}:{line}:{column} ({code.co_qualname})", 0
 
 
 def user_frames(count: int | None = None) -> list[FrameType]:

@@ -1,5 +1,6 @@
 """What the backward pass keeps, as `print_saved_residuals` lists it: what JAX lists for such functions."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,13 @@ def test_residuals_are_printed_with_the_line(capsys: pytest.CaptureFixture[str])
     print_saved_residuals(lambda tree: anp.exp(tree["x"]), {"x": X})
     (line,) = capsys.readouterr().out.splitlines()
     assert line.startswith("f32[4] output of exp from ")
-    assert "test_residuals.py:" in line
+    place = re.search(r"test_residuals.py:\d+:(\d+) \((\S+)\)$", line)
+    assert place is not None and place[1] == "39"
+    assert place[2] == "test_residuals_are_printed_with_the_line.<locals>.<lambda>"
+
+
+def test_a_python_float_is_of_the_default_dtype() -> None:
+    assert lines(lambda x: anp.sin(anp.sin(x)), 3.0) == ["f32[] output of cos"] * 2
 
 
 def test_a_linear_function_keeps_nothing() -> None:
