@@ -32,6 +32,9 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], kwargs: Mapp
     """`ufunc.method(*inputs, **kwargs)` with an adze array among the inputs or outputs."""
     keywords = {k: v for k, v in kwargs.items() if k not in _IGNORED}
     name = ufunc.__name__
+    if _writes_known(keywords, inputs):  # y += x, where y is NumPy's
+        arrays = [np.asarray(x) if isinstance(x, Array) else x for x in inputs]
+        return getattr(ufunc, method)(*arrays, **kwargs)
     if _writes(keywords):
         raise _cannot_write(
             f"numpy.{name}(..., out=...)" if method == "__call__" else f"numpy.{name}.{method}"
@@ -78,6 +81,14 @@ _UPDATES: Final = {
 def _writes(kwargs: Mapping[str, Any]) -> bool:
     out = kwargs.get("out")
     return any(o is not None for o in out) if isinstance(out, tuple) else out is not None
+
+
+def _writes_known(kwargs: Mapping[str, Any], inputs: Sequence[Any]) -> bool:
+    """Whether known values are written into arrays of NumPy, which can hold them."""
+    out = kwargs.get("out")
+    outs = out if isinstance(out, tuple) else (out,)
+    is_known = not any(isinstance(x, Tracer) for x in (*inputs, kwargs.get("where")))
+    return is_known and all(type(o) is np.ndarray for o in outs)
 
 
 def _cannot_write(call: str) -> TraceError:

@@ -190,3 +190,19 @@ def test_ufuncs_of_others_take_known_arrays_and_no_traced_ones() -> None:
         np.testing.assert_array_equal(result, ufunc(np.asarray(x)))
     with pytest.raises(UnsupportedError, match=r"numpy\.expit is not supported on arrays of adze"):
         adze.jit(lambda v: scipy.special.expit(v))(x)
+
+
+def test_known_arrays_are_written_into_arrays_of_numpy() -> None:
+    y, x = np.array([1.0, 2.0]), anp.asarray([0.5, 1.0])
+    same = y
+    y -= x
+    np.multiply(x, 10, out=y, where=np.array([False, True]))
+    assert y is same and type(y) is np.ndarray and y.tolist() == [0.5, 10.0]
+
+    def traced(v: Any) -> Any:
+        z = np.ones(2)
+        z -= v
+        return z
+
+    with pytest.raises(TraceError, match="a NumPy array cannot hold a traced value"):
+        adze.jit(traced)(x)
