@@ -9,8 +9,10 @@ from ..dialects.ops.tolerances import Tolerance
 from .drivers import needs_vulkan
 
 LOOSER = {
-    "abs": Tolerance(2, "complex: SPIR-V promises a square root within 2.5 ulps and lavapipe uses that"),
-    "reduce_sum": Tolerance(64, "rows of unknown length are added one after the other", absolute=16),
+    "abs": Tolerance(2, "complex: lavapipe rounds ratio * ratio before it adds 1, CPUs and NumPy do not"),
+    "reduce_sum": Tolerance(
+        32, "20,000 numbers that cancel to 26: 30 ulps of it, for a length that is not known", absolute=16
+    ),
 }
 """What a Vulkan device does less exactly than a CPU, by the name of the op."""
 

@@ -63,6 +63,8 @@ def lower_dot_general(
         shape[position] = _static_size(b.shape(x)[i], b.shape(y)[j])
     carried = accumulation_dtype(target)
     product = grouped_product(ctx, x, y, contracting, batch, source, carried)
+    if configuration.widens_factors(ctx.target, target):
+        product = b.materialise(product)
     product = convert_elements(b, carried, target, product)
     groups, position = [], 0
     for count in (len(left.batch), len(left.free), len(right.free)):
@@ -141,6 +143,12 @@ def matrix_product(
         Factor(b.retype(factor.value, [sizes[letter] for letter in factor.axes]), factor.axes)
         for factor in (left, right)
     )
+    if configuration.widens_factors(ctx.target, source):
+        left, right = (
+            Factor(b.materialise(convert_elements(b, source, carried, f.value)), f.axes)
+            for f in (left, right)
+        )
+        source = carried
     # A loop of one iteration is left out.
     loops = [letter for letter in "bmnk" if not is_one(sizes[letter])]
     left, right = _without_units(b, left, loops), _without_units(b, right, loops)

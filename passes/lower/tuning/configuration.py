@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from ....dialects.types import COMPLEX, FLOAT32, FLOAT64, INTEGERS
+from ....dialects.types import BFLOAT16, COMPLEX, FLOAT32, FLOAT64, INTEGERS
 from ....runtime.targets import Target, TargetKind
 from .texts import divisor, divisors, gpu_tiles_text, has_many_registers, lanes, tiles_text, whole_row
 
@@ -361,6 +361,15 @@ def rounded_gpu_product(sizes: Mapping[str, Size]) -> dict[str, Size] | None:
     tiles = {letter: GPU_TILES[0] if n <= GPU_TILES[0] else GPU_TILES[1] for letter, n in old.items()}
     larger = {letter: _up(n, tiles[letter]) for letter, n in old.items()}
     return None if larger == old else {**sizes, **larger}
+
+
+def widens_factors(target: Target, dtype: np.dtype) -> bool:
+    """Whether factors are converted to the dtype of the sums before a product, and sums after it.
+
+    Observed on Vulkan: large products of bfloat16 are refused ("failed to legalize operation
+    'vector.bitcast'", from four of them to two floats).
+    """
+    return target.kind in (TargetKind.VULKAN, TargetKind.METAL) and dtype == BFLOAT16
 
 
 def gpu_product(
