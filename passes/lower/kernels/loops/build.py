@@ -30,6 +30,7 @@ from .destinations import own_destinations
 from .errors import KernelError
 from .forms import KERNEL_LOWERINGS
 from .forwarded import forward_arrays
+from .old_values import keep_old_values
 from .outline import KERNEL
 from .parameters import constants_to_arguments, to_buffers
 from .ranges import simplify_ranges
@@ -49,8 +50,15 @@ LOOPS: Final = (
 )
 FLATTEN: Final = f"loop-invariant-code-motion,expand-strided-metadata,lower-affine,{TIDY}"
 
-WAYS: Final = ((BUFFERIZE_IN_DESTINATION, False), (BUFFERIZE, False), (BUFFERIZE, True))
-"""Passes that bufferize, and whether what loops yield goes through copies: the first that works is taken."""
+WAYS: Final = (
+    (BUFFERIZE_IN_DESTINATION, False, False),
+    (BUFFERIZE, False, False),
+    (BUFFERIZE_IN_DESTINATION, False, True),
+    (BUFFERIZE, True, False),
+    (BUFFERIZE, True, True),
+)
+"""Passes that bufferize, whether what loops yield goes through copies, and whether arrays are copied before
+they are updated: the first way that works is taken."""
 
 ROUNDS: Final = 8  # of the ranges of integers, each of which may let the next know more
 FUSIONS: Final = 3
@@ -124,9 +132,11 @@ def _bufferized(module: mlir.ir.Module) -> tuple[mlir.ir.Module, list[Attribute]
     way of `WAYS` is tried, which asks for less in place.
     """
     refusal: KernelError | None = None
-    for passes, through_copies in WAYS:
+    for passes, through_copies, keeps_old in WAYS:
         copy = _clone(module)
         forward_arrays(copy)
+        if keeps_old:
+            keep_old_values(copy)
         own_destinations(copy)
         yield_in_place(copy, through_copies=through_copies)
         constants, results = constants_to_arguments(copy), to_buffers(copy)

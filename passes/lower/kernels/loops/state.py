@@ -13,7 +13,7 @@ from typing import Final
 
 from .....dialects import mlir
 from ....ir.aliases import Block, Operation, Value
-from .destinations import DESTINATION, copied
+from .destinations import DESTINATION, LOOPS, copied
 from .walk import initial_operand, nested, terminator
 
 DEEPEST: Final = 400
@@ -37,20 +37,23 @@ def yield_in_place(module: mlir.ir.Module, *, through_copies: bool = False) -> N
         for operation in reversed(inside):  # inner ones first
             if operation.name == "scf.if":
                 _share_destination(operation)
-            elif operation.name == "scf.for":
-                block = operation.regions[0].blocks[0]
-                _write_carried(block, list(block.arguments)[1:], through_copies)
-            elif operation.name == "scf.while":
-                block = operation.regions[1].blocks[0]
-                _write_carried(block, _carried_of_while(operation), through_copies)
+            elif operation.name in LOOPS:
+                block = operation.regions[len(operation.regions) - 1].blocks[0]
+                _write_carried(block, carried_arrays(operation), through_copies)
 
 
 def _is_array(value: Value) -> bool:
     return isinstance(value.type, mlir.ir.RankedTensorType)
 
 
-def _carried_of_while(loop: Operation) -> list[Value | None]:
-    """For each value that the body yields, the argument of the body that carries it: None where none does."""
+def carried_arrays(loop: Operation) -> list[Value | None]:
+    """For each value that a loop's body yields, the argument that carries it, if that is an array."""
+    return [v if v is not None and _is_array(v) else None for v in _carried(loop)]
+
+
+def _carried(loop: Operation) -> list[Value | None]:
+    if loop.name == "scf.for":
+        return list(loop.regions[0].blocks[0].arguments)[1:]
     before, after = loop.regions[0].blocks[0], loop.regions[1].blocks[0]
     passed = list(terminator(before).operands)[1:]
     return [after.arguments[passed.index(a)] if a in passed else None for a in before.arguments]
@@ -60,7 +63,7 @@ def _write_carried(block: Block, carried: Sequence[Value | None], through_copies
     end = terminator(block)
     moved: list[int] = []
     for position, (value, argument) in enumerate(zip(list(end.operands), carried, strict=True)):
-        if argument is None or not _is_array(value):
+        if argument is None:
             continue
         root = root_of(value)
         if root != argument:

@@ -60,6 +60,41 @@ def neighbours(a: Any) -> Any:
     )
 
 
+def settled(a: Any, b: Any) -> Any:
+    """What is updated is compared with what it was; nothing but the number of steps is returned."""
+
+    def step(state: Any) -> Any:
+        _, count, a, b = state
+        new = a.at[1:-1].set((a[2:] + a[:-2]) / 2 + b[1:-1] / 100)
+        return xp.abs(new - a).max(), count + 1, new, b.at[0].set(new[1])
+
+    first = (xp.float32(1), 0, a, b)
+    return lax.while_loop(lambda s: (s[0] > 0.01) & (s[1] < 9), step, first)[1]
+
+
+def settled_arrays(a: Any, b: Any) -> Any:
+    """The same, of which the arrays are returned, one in two updates that both read what it was."""
+
+    def step(state: Any) -> Any:
+        change, a, b = state
+        new = a.at[1:-1].set((a[2:] + a[:-2]) / 2).at[0].set(a[-1])
+        b = b.at[2].set(b[0] + xp.abs(new - a).sum()).at[0].set(b[1])
+        return xp.abs(new - a).max() + change / 2, new, b
+
+    return lax.while_loop(lambda s: s[0] > 0.3, step, (xp.float32(1), a, b))[1:]
+
+
+def old_and_new(a: Any) -> Any:
+    """In a loop that counts, with a loop inside that updates the array as well."""
+
+    def step(i: Any, state: Any) -> Any:
+        a, total = state
+        new = lax.fori_loop(0, 3, lambda k, x: x.at[k].set(x[k + 1] + i), a)
+        return new, total + (new * a).sum()
+
+    return lax.fori_loop(0, 4, step, (a, xp.float32(0)))
+
+
 def rows_in_place(a: Any) -> Any:
     return lax.fori_loop(1, 6, lambda i, a: a.at[i].set(a[i] * 0.5 + a[i - 1] * 0.25), a)
 
@@ -337,6 +372,9 @@ GROUPS: Final[dict[str, list[Loop]]] = {
         (shifted, [floats(6)]),
         (neighbours, [floats(5, 6)]),
         (fields, [floats(5, 6), floats(5, 6), floats(5, 6)]),
+        (settled, [floats(9), floats(9)]),
+        (settled_arrays, [floats(9), floats(9)]),
+        (old_and_new, [floats(5)]),
         (rows_in_place, [floats(6, 5)]),
         (rows_of_an_outer_array, [floats(4, 2)]),
         (inserted_twice, [floats(4)]),
