@@ -23,7 +23,8 @@ class HoldChannels(Pass):
     leaves_adze = False
 
     def run(self, module: mlir.ir.Module) -> bool:
-        groups = _loaded(module)
+        declared = mlir.ir.SymbolTable(module.operation)
+        groups = [group for group in _loaded(module) if group not in declared]
         with module.context, mlir.ir.Location.unknown(), mlir.ir.InsertionPoint.at_block_begin(module.body):
             for group in groups:
                 _declare(group)

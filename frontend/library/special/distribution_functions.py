@@ -10,7 +10,7 @@ from typing import Any
 from .. import numpy as xp
 from ..numpy.promotion import stays_weak
 from .incomplete import betainc, gammainc, gammaincc
-from .scipy_names import digamma, floats, gammaln
+from .scipy_names import betaln, digamma, floats, gammasgn, is_pole
 
 
 @stays_weak
@@ -85,9 +85,22 @@ def stdtr(df: Any, t: Any) -> Any:
     """The probability that a Student variable of `df` degrees of freedom is at most `t`."""
     df, t = floats(df, t)
     square = t * t
-    is_near, near, far = _tails(xp.ones_like(df), df, square)
+    is_middle = (square * (df + 1) < 0.02 * df) & (df > 0) & (df < xp.inf)
+    outside = xp.where(is_middle, 1, t)
+    is_near, near, far = _tails(xp.ones_like(df), df, outside * outside)
     below = xp.where(is_near, 0.5 - near / 2, far / 2)
-    return xp.where(t < 0, below, 1 - below)
+    tails = xp.where(outside < 0, below, 1 - below)
+    return xp.where(is_middle, _near_median(xp.where(is_middle, df, 1), xp.where(is_middle, t, 0)), tails)
+
+
+def _near_median(df: Any, t: Any) -> Any:
+    """`stdtr` for small `t`, by the series of its density: a function of `t * t` has no slopes there."""
+    u = t * t / df
+    term = total = xp.ones_like(t)
+    for k in range(9):
+        term = term * -(t * t / 2 + (k + 0.5) * u) / (k + 1)
+        total = total + term / (2 * k + 3)
+    return 0.5 + t * xp.exp(-betaln(df / 2, xp.full_like(df, 0.5))) / xp.sqrt(df) * total
 
 
 @stays_weak
@@ -98,6 +111,14 @@ def psi(x: Any) -> Any:
 
 @stays_weak
 def binom(x: Any, y: Any) -> Any:
-    """The binomial coefficient of real `x >= y >= 0`: `gamma(x + 1) / (gamma(y + 1) gamma(x - y + 1))`."""
+    """The binomial coefficient `gamma(x + 1) / (gamma(y + 1) gamma(x - y + 1))` of real numbers.
+
+    It is 0 where only the denominator has a pole, NaN for negative whole `x`.
+    """
     x, y = floats(x, y)
-    return xp.exp(gammaln(x + 1) - gammaln(y + 1) - gammaln(x - y + 1))
+    left, right = y + 1, x - y + 1
+    is_zero = is_pole(left) | is_pole(right)
+    sign = gammasgn(x + 1) * gammasgn(xp.where(is_zero, 1, left)) * gammasgn(xp.where(is_zero, 1, right))
+    logarithm = betaln(xp.where(is_zero, 1, left), xp.where(is_zero, 1, right))
+    value = sign * xp.exp(-logarithm) / xp.abs(xp.where(x == -1, xp.nan, x + 1))
+    return xp.where(is_pole(x + 1), xp.nan, xp.where(is_zero, 0, value))

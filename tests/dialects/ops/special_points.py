@@ -8,6 +8,7 @@ differences at high precision, except where the mathematics leaves a choice or h
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -22,6 +23,7 @@ POLE = "a pole: one-sided limits of its derivatives"
 EDGE = "the end of the domain: the limit from inside"
 SIGNED_ZERO = "the root of -0.0 is -0.0, one over it -inf, as IEEE 754 has it"
 MAGNITUDE = "|x| has slope 0 at 0, the mean of both sides; so have functions of it"
+COUNT = "a number of events counts whole ones: it has no slope between them"
 JUMP = "a jump: the derivative from that side to which the value belongs"
 
 
@@ -486,6 +488,11 @@ def _log_beta(a: Any, b: Any) -> Any:
     return mp.loggamma(a) + mp.loggamma(b) - mp.loggamma(a + b)
 
 
+def _student(df: Any, t: Any) -> Any:
+    slope = mp.gamma((df + 1) / 2) / (mp.sqrt(mp.pi * df) * mp.gamma(df / 2))
+    return mp.mpf(1) / 2 + t * slope * mp.hyp2f1(0.5, (mp.mpf(df) + 1) / 2, 1.5, -t * t / df)
+
+
 INSIDE: Final = (0.0, -0.0, 0.5, -0.5, 0.999)
 BESSEL: Final = (*EVERYWHERE, 19.999, 20.0, 1e-6)
 SPECIAL = (
@@ -504,7 +511,7 @@ SPECIAL = (
         at(-1.0, (INF, -INF), EDGE),
     ),
     row("special.gammaln lax.lgamma", lambda x: mp.log(abs(mp.gamma(x))), (1.0, 2.0, 0.5, -0.5, 30.0, -2.5)),
-    row("special.digamma lax.digamma", mp.digamma, (1.0, 2.0, 0.5, -0.5, 30.0, -2.5, 1e6)),
+    row("special.digamma special.psi lax.digamma", mp.digamma, (1.0, 2.0, 0.5, -0.5, 30.0, -2.5, 1e6)),
     row("special.gamma", mp.gamma, (1.0, 2.0, 0.5, -0.5, 30.0, -2.5)),
     row("special.factorial", mp.factorial, (0.0, -0.0, 1.0, 0.5, 5.0)),
     row(
@@ -540,8 +547,21 @@ SPECIAL = (
         (1.0, -1.0, 0.5, -19.999, 20.0, 30.0),
         *both_zeros((0.5, 0), MAGNITUDE),
     ),
-    row("special.betaln", _log_beta, ((1.0, 1.0), (0.5, 2.5), (30.0, 1.0))),
-    row("special.beta", mp.beta, ((1.0, 1.0), (0.5, 2.5), (30.0, 1.0))),
+    row(
+        "special.betaln",
+        _log_beta,
+        ((1.0, 1.0), (0.5, 2.5), (30.0, 1.0), (8.0, 8.0), (20.0, 20.0), (9.0, 30.0)),
+    ),
+    row(
+        "special.beta",
+        mp.beta,
+        ((1.0, 1.0), (0.5, 2.5), (30.0, 1.0), (8.0, 8.0), (-0.5, 0.25), (-0.5, -0.25)),
+    ),
+    row(
+        "special.binom",
+        mp.binomial,
+        ((5.0, 2.0), (0.5, 2.0), (-2.5, 1.0), (30.0, 10.0), (1.0, 0.0), (0.0, -0.0), (2.5, -0.5)),
+    ),
     row(
         "special.xlogy",
         lambda x, y: x * mp.log(y),
@@ -603,6 +623,38 @@ SPECIAL = (
         is_slow=True,
     ),
     row(
+        "special.chdtr",
+        lambda v, x: _lower(v / 2, x / 2),
+        ((1.0, 1.0), (2.5, 0.5), (30.0, 12.0)),
+        at((2.0, 0.0), (0, 0.5, 0, None, -0.25), EDGE),
+        tolerance=1e-6,
+        is_slow=True,
+    ),
+    row(
+        "special.chdtrc",
+        lambda v, x: _upper(v / 2, x / 2),
+        ((1.0, 1.0), (2.5, 0.5), (30.0, 12.0)),
+        at((2.0, 0.0), (0, -0.5, 0, None, 0.25), EDGE),
+        tolerance=1e-6,
+        is_slow=True,
+    ),
+    row(
+        "special.pdtr",
+        lambda k, m: _upper(mp.floor(k) + 1, m),
+        (),
+        at((0.5, 1.0), (0, -math.exp(-1), 0, 0, math.exp(-1)), COUNT),
+        at((1.5, 2.0), (0, -2 * math.exp(-2), 0, 0, math.exp(-2)), COUNT),
+        tolerance=1e-6,
+    ),
+    row(
+        "special.pdtrc",
+        lambda k, m: _lower(mp.floor(k) + 1, m),
+        (),
+        at((0.5, 1.0), (0, math.exp(-1), 0, 0, -math.exp(-1)), COUNT),
+        at((1.5, 2.0), (0, 2 * math.exp(-2), 0, 0, -math.exp(-2)), COUNT),
+        tolerance=1e-6,
+    ),
+    row(
         "lax.igamma_grad_a",
         lambda a, x: mp.diff(_lower, (a, x), (1, 0)),
         ((2.5, 0.5),),
@@ -623,6 +675,11 @@ IN_THE_SECOND = (
     ("lax.zeta", lambda x, q: mp.zeta(x, q), ((2.0, 1.0),)),
     ("special.polygamma", lambda n, x: mp.polygamma(int(n), x), ((0.0, 1.0), (1.0, 1.0), (2.0, 0.5))),
     ("lax.polygamma", lambda n, x: mp.polygamma(int(n), x), ((1.0, 1.0),)),
+    (
+        "special.stdtr",
+        _student,
+        ((1.0, 0.5), (2.5, -1.0), (30.0, 2.5), (2.5, -30.0), (5.0, 0.0), (5.0, -0.0), (1e4, 0.1)),
+    ),
 )
 
 ROWS = (IDENTITIES, FLATS, *ELEMENTARY, *ARITHMETIC, *NETWORKS, *SPECIAL)
