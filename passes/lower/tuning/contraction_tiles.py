@@ -84,15 +84,22 @@ class Contraction:
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """Elements of a vector, and how many vectors of sums there may be beside the loads."""
+    """Elements of a vector, and how many vectors the processor holds."""
 
     width: int
-    sums: int
+    count: int
+
+    def rows(self, vectors: int) -> int:
+        """Rows of a tile of so many vectors that fit in beside a row of the right operand and one of the left.
+
+        One row more, and sums go to memory in each step: half of the speed.
+        """
+        return max((self.count - vectors - 1) // vectors, 1)
 
 
 def registers(target: Target, dtype: np.dtype) -> Registers:
     """The registers of a target."""
-    return Registers(lanes(target, dtype), 28 if has_many_registers(target) else 12)
+    return Registers(lanes(target, dtype), 32 if has_many_registers(target) else 16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +133,7 @@ def tiling_of(
     is_stored_apart: bool,
 ) -> Tiling:
     """The tile of so many vectors."""
-    most = max(registers.sums // vectors, 1)
-    tiles = -(-rows.size // most)
+    tiles = -(-rows.size // registers.rows(vectors))
     together = -(-rows.size // tiles)
     step = vectors * registers.width
     across = [vectors] * (columns.size // step)

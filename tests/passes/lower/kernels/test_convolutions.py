@@ -123,7 +123,7 @@ def test_every_choice_of_axes_is_within_bounds(name: str) -> None:
     assert problem is not None
     seen = set()
     for choice in choices(problem):
-        plan = Attempt(problem, Registers(4, 4), 4, False, *choice).plan()
+        plan = Attempt(problem, Registers(4, 7), 4, False, *choice).plan()
         if plan is None or (choice.columns, choice.is_packed, choice.are_phases_apart) in seen:
             continue
         seen.add((choice.columns, choice.is_packed, choice.are_phases_apart))
@@ -159,7 +159,7 @@ def test_edges_are_sums_of_their_own(name: str, edges: tuple[int, ...]) -> None:
     assert problem is not None
     assert problem.work < plain.work
     assert problem.is_padded == (edges == (0,) and len(image) > 3)
-    plans = [Attempt(problem, Registers(4, 4), 4, True, *choice).plan() for choice in choices(problem)]
+    plans = [Attempt(problem, Registers(4, 7), 4, True, *choice).plan() for choice in choices(problem)]
     cheapest = sorted((plan for plan in plans if plan is not None), key=lambda plan: plan.cost)[:3]
     assert cheapest
     for plan in cheapest:
@@ -220,7 +220,7 @@ def test_an_epilogue_is_applied_once_to_each_sum(
     assert problem is not None
     seen = set()
     for choice in choices(problem):
-        plan = Attempt(problem, Registers(4, 4), 4, False, *choice).plan()
+        plan = Attempt(problem, Registers(4, 7), 4, False, *choice).plan()
         if plan is None or (choice.columns, choice.is_packed) in seen:
             continue
         seen.add((choice.columns, choice.is_packed))
