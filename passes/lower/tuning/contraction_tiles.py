@@ -90,7 +90,7 @@ class Registers:
     count: int
 
     def rows(self, vectors: int) -> int:
-        """Rows of a tile of so many vectors that fit in beside a row of the right operand and one of the left.
+        """Rows of a tile of so many vectors that fit in beside a row of the right operand and an element.
 
         One row more, and sums go to memory in each step: half of the speed.
         """
