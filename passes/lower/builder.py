@@ -45,6 +45,7 @@ class LinalgBuilder:
 
     def __init__(self, context: ir.Context, kind: TargetKind) -> None:
         self.context = context
+        self.kind = kind
         self.scalars = Scalars(kind.value)
         self.complex_numbers: dict[Value, np.generic] = {}
         self._shapes: dict[Value, tuple[Size, ...]] = {}

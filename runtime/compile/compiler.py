@@ -24,6 +24,7 @@ from ..targets import Target, TargetKind
 from .channels import with_ranks
 from .diagnostics import Diagnostic
 from .faults.empty_bindings import with_room
+from .faults.empty_grids import without_empty_grids
 from .faults.gathered_counts import with_sent_counts
 from .faults.repeated_references import deduplicated, may_branch
 from .faults.replayed_copies import with_new_copies
@@ -276,15 +277,17 @@ def _finished_without_libraries(
 
 def changes_device_calls(target: Target) -> bool:
     """Whether programs for the target are changed where they call their device (`with_changed_calls`)."""
-    return target.kind is TargetKind.VULKAN or target.has_channels
+    return target.kind in (TargetKind.VULKAN, TargetKind.CUDA)
 
 
 def with_changed_calls(program: bytes, target: Target) -> bytes:
     """A program of `DEVICE_PHASE` without the faults that the target's driver has (`faults/`): kernels may
     get empty arrays, copies are recorded for each call. Channels between devices are of its ranks."""
+    if target.kind is TargetKind.VULKAN:
+        return with_new_copies(with_room(program))
     if target.has_channels:
-        return with_sent_counts(with_ranks(program))
-    return with_new_copies(with_room(program))
+        program = with_sent_counts(with_ranks(program))
+    return without_empty_grids(with_room(program))
 
 
 def _finished_with_changes(

@@ -140,7 +140,7 @@ class DeviceArray:
                 )
             # A call returns when its results are there: no stream has to wait for them.
             source = from_host(self.numpy(), self.device) if copy else self
-            return self.device.hal.create_dlpack_capsule(_signed_view(source), *wanted)
+            return _capsule_of_cuda(source)
         if not self.device.is_cpu and copy is False:
             raise ExportError(f"the array is on {self.device.name}: exporting it to the host needs a copy")
         source = self if self.device.is_cpu and not copy else from_host(self.numpy(), "cpu")
@@ -151,6 +151,37 @@ class DeviceArray:
     def __repr__(self) -> str:
         values = np.array2string(self.numpy(), separator=", ", prefix="DeviceArray(")
         return f"DeviceArray({values}, dtype={self.dtype.name}, device={self.device.name})"
+
+
+def _capsule_of_cuda(array: DeviceArray) -> Any:
+    """The memory of an array on a CUDA device, for another library.
+
+    IREE does not export what a program allocated in the order of its queue, as results are. Such an array
+    moves to memory that can be exported, once and within the device; from then on both share that.
+    """
+    hal = array.device.hal
+    try:
+        return hal.create_dlpack_capsule(_signed_view(array), *array.device.dlpack_device)
+    except RuntimeError as error:
+        if "not supported for export" not in str(error):
+            raise
+    array.view = _moved_within_device(array)
+    return hal.create_dlpack_capsule(_signed_view(array), *array.device.dlpack_device)
+
+
+def _moved_within_device(array: DeviceArray) -> Any:
+    device, view = array.device, array.view
+    usage, place = native().BufferUsage.DEFAULT, native().MemoryType.DEVICE_LOCAL
+    device.enter()
+    try:
+        target = device.allocator.allocate_buffer(place, usage, view.byte_length)
+        semaphore, at = device.hal.create_semaphore(0), native().HalFence.create_at
+        device.hal.queue_copy(view.get_buffer(), target, at(semaphore, 0), at(semaphore, 1))
+        semaphore.wait(1)
+    except Exception as error:
+        what = f"an array of {array.nbytes} bytes"
+        raise transfer_error(error, device.name, what, "within") from error
+    return native().HalBufferView(target, list(array.shape), view.element_type)
 
 
 def _signed_view(array: DeviceArray) -> Any:
@@ -275,6 +306,7 @@ def _fetched(array: DeviceArray) -> np.ndarray:
 
 def _copied_out(array: DeviceArray) -> np.ndarray:
     device = array.device
+    device.enter()
     # DeviceArray.to_host() of IREE imports host memory, which Vulkan refuses unless aligned to pages.
     staging = device.allocator.allocate_buffer(
         native().MemoryType.HOST_LOCAL | native().MemoryType.DEVICE_VISIBLE,

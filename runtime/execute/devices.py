@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import DeviceError
 from ..settings import read_setting
-from .gpu_drivers import Absence, GpuFacts, absence_of, facts_of
+from .gpu_drivers import Absence, GpuFacts, absence_of, enter_cuda, facts_of
 from .gpu_faults import transfer_error
 from .native import native
 
@@ -80,8 +80,15 @@ class Device:
         self._local = int(native().MemoryType.DEVICE_LOCAL)
         self._default_usage = int(native().BufferUsage.DEFAULT)
 
+    def enter(self) -> None:
+        """Let the thread that calls use this device, which CUDA asks of each thread."""
+        if self.kind is DeviceKind.CUDA:
+            enter_cuda(self.dlpack_device[1])
+
     def copy_in(self, host: np.ndarray, element_type: int) -> Any:
         """A view of a new buffer with the values of `host`, contiguous and of a dtype that Python knows."""
+        if not self.is_cpu:
+            self.enter()
         if not self.is_cpu and host.size == 0:
             return self.empty_view(host.shape, element_type)
         try:
@@ -238,7 +245,8 @@ _LOCAL_DESCRIPTIONS: Final = {
 # First match wins. Only for devices whose family follows from the marketing name beyond doubt.
 _VULKAN_DEVICE_NAMES: Final = (
     (r"RTX 40\d\d|RTX \d+ Ada|\bL4\b|\bL40", "ada"),
-    (r"RTX 30\d\d|RTX A\d{4}|\bA100|\bA10\b|\bA40\b", "ampere"),
+    # IREE has no family for Hopper, which runs what is compiled for the family before it.
+    (r"RTX 30\d\d|RTX A\d{4}|\bA100|\bA10\b|\bA40\b|\bH[12]00\b", "ampere"),
     (r"RTX 20\d\d|GTX 16\d\d|Tesla T4|Quadro RTX", "turing"),
     (r"RX 90\d\d|GFX12", "rdna4"),
     (r"RX 7\d\d\d|GFX110|NAVI3", "rdna3"),
@@ -306,7 +314,7 @@ def _create_device(name: str) -> Device:
     entry = entries[int(position or 0)]
     try:
         # Without the caching allocator every large result on the CPU pays for fresh pages. With it, Vulkan
-        # fails at the first call ("allocator cannot allocate a Vulkan buffer") or crashes.
+        # fails at the first call ("allocator cannot allocate a Vulkan buffer") or crashes. CUDA has pools.
         allocators = [_caching_allocator()] if driver in _LOCAL_DESCRIPTIONS else None
         with _without_mpi():
             hal = _driver(driver).create_device(entry["device_id"], allocators=allocators)

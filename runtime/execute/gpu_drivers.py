@@ -7,7 +7,9 @@ Idea: IREE names symbols and codes of the driver; a person wants to know what to
 from __future__ import annotations
 
 import ctypes
+import functools
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -115,6 +117,24 @@ def facts_of(driver: Any, device_id: int, *, cuda_position: int | None = None) -
     """The facts in the text that IREE writes of a device; of a CUDA device its driver is asked for more."""
     facts = parse_facts(str(driver.dump_device_info(device_id)))
     return facts if cuda_position is None else replace(facts, **_cuda_memory(cuda_position))
+
+
+_CURRENT: Final[dict[int, Callable[[], object]]] = {}
+
+
+def enter_cuda(position: int) -> None:
+    """Let the thread that calls use a CUDA device.
+
+    IREE makes the device's context current in one thread only, and loads kernels and allocates memory in
+    whatever context a thread has.
+    """
+    enter = _CURRENT.get(position)
+    if enter is None:
+        library, context, device = ctypes.CDLL("libcuda.so"), ctypes.c_void_p(), ctypes.c_int()
+        library.cuDeviceGet(ctypes.byref(device), position)
+        library.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)  # for as long as the process lives
+        enter = _CURRENT[position] = functools.partial(library.cuCtxSetCurrent, context)
+    enter()
 
 
 _MEMORY_CLOCK, _BUS_WIDTH = 36, 37

@@ -56,6 +56,7 @@ class Executable:
         self.device = get_device(device)
         self._sites = tuple(sites)
         modules = (*modules, *modules_of(self._sites, self.device))
+        self.device.enter()
         try:
             self._module = native().VmModule.copy_buffer(_vm_instance(), vmfb)
             self._modules = (*(make(_vm_instance()) for make in modules), self._module)
@@ -212,6 +213,8 @@ class Function:
         The caller knows that the arguments have the shapes and dtypes of the signature, and are in the memory
         of a device that is usable.
         """
+        if not self.device.is_cpu:
+            self.device.enter()
         inputs = self._new_list(self._arity)
         push = inputs.push_ref
         for view in views:

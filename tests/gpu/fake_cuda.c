@@ -23,7 +23,7 @@
 #include <time.h>
 
 typedef int Result;
-enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700 };
+enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_CONTEXT = 201, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700 };
 
 typedef struct { int device; } Context;
 typedef struct { Context *context; } Stream;
@@ -110,6 +110,7 @@ Result cuGetErrorName(Result code, const char **name) {
           : code == ILLEGAL_ADDRESS ? "CUDA_ERROR_ILLEGAL_ADDRESS"
           : code == 100             ? "CUDA_ERROR_NO_DEVICE"
           : code == 803             ? "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"
+          : code == INVALID_CONTEXT ? "CUDA_ERROR_INVALID_CONTEXT"
           : code == NOT_FOUND       ? "CUDA_ERROR_NOT_FOUND"
                                     : "CUDA_ERROR_INVALID_VALUE";
   return SUCCESS;
@@ -214,7 +215,9 @@ static Result give(void *start) {
 }
 Result cuMemAlloc(void **pointer, size_t size) { return take(pointer, size, 0); }
 Result cuMemAllocManaged(void **pointer, size_t size, unsigned flags) { return take(pointer, size, 0); }
-Result cuMemAllocFromPoolAsync(void **pointer, size_t size, void *pool, Stream *stream) { return take(pointer, size, 0); }
+Result cuMemAllocFromPoolAsync(void **pointer, size_t size, void *pool, Stream *stream) {
+  return size ? take(pointer, size, 0) : INVALID_VALUE; /* as a GPU's driver */
+}
 Result cuMemFree(void *pointer) { return give(pointer); }
 Result cuMemFreeAsync(void *pointer, Stream *stream) { return give(pointer); }
 Result cuMemHostAlloc(void **pointer, size_t size, unsigned flags) {
@@ -249,6 +252,7 @@ Result cuMemsetD32Async(void *target, uint32_t value, size_t count, Stream *stre
 
 /* Kernels, and graphs of them, which are done in the order in which they were made. */
 Result cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *options, void **values) {
+  if (!depth) return INVALID_CONTEXT; /* of this thread, as of a GPU's driver */
   *module = malloc(1);
   return alive(current());
 }
@@ -259,6 +263,7 @@ Result cuFuncSetAttribute(void *function, int attribute, int value) { return SUC
 Result cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned a, unsigned b, unsigned c,
                       unsigned shared, Stream *stream, void **parameters, void **extra) {
   int device = device_of(stream);
+  if (!x || !y || !z) return INVALID_VALUE; /* as a GPU's driver */
   launches[device]++;
   note("launch on %d\n", device);
   return alive(device);

@@ -219,3 +219,32 @@ def test_other_libraries_share_the_memory_of_cuda_devices(tmp_path: Path) -> Non
         "complex64",
     ]
     assert said["empty"] == [0, 3]
+
+
+SHARING = """
+import threading
+from adze.runtime.execute.dlpack import import_array
+
+class Held:
+    def __dlpack__(self, stream): return result.__dlpack__()
+    def __dlpack_device__(self): return result.__dlpack_device__()
+
+result = adze.jit(lambda x: x.T, device="cuda:1")(np.ones((2, 3), np.float32))
+shared = import_array(Held())
+said["shared"] = [shared.device.name, np.asarray(shared).tolist() == np.asarray(result).tolist()]
+
+def compile_and_call():
+    plus_two = adze.jit(lambda x: x + 2, device="cuda:1")
+    attempt("thread", lambda: list(plus_two(np.ones((2, 3), np.float32)).shape))
+
+thread = threading.Thread(target=compile_and_call)
+thread.start()
+thread.join()
+"""
+
+
+def test_results_are_shared_through_dlpack_and_threads_load_programs() -> None:
+    """IREE exports no memory of its pools, and loads kernels only in threads that have a context."""
+    said = on_fake_cuda(SHARING)
+    assert said["shared"] == ["cuda:1", True]
+    assert said["thread"] == [2, 3]

@@ -1,4 +1,4 @@
-"""Arrays that turn out empty on a Vulkan device, whose driver binds none to a kernel."""
+"""Arrays that turn out empty: Vulkan's driver binds none, CUDA's launches no kernel without workgroups."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from adze.runtime.compile import compiler
 from adze.runtime.errors import FailedCallError
 
 from .drivers import needs_vulkan
+from .fake_cuda import needs_compiler, on_fake_cuda
 
 ROWS = ShapeDtype(("n", 3))
 
@@ -46,3 +47,32 @@ def test_unfenced_they_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled = adze.trace(lambda x: x + 1, ROWS).lower("vulkan").compile()
     with pytest.raises(FailedCallError, match="resolved to an empty buffer range"):
         compiled(np.zeros((0, 3), np.float32))
+
+
+EMPTY_ON_CUDA = """
+rows = adze.ShapeDtype(("n", 3))
+program = adze.trace(lambda x: [x + 1, x.T @ x, x * 2], rows).lower("cuda:sm_80").compile()
+for n in (0, 4, 0):
+    attempt(f"{n} rows", lambda: [list(y.shape) for y in program(np.ones((n, 3), np.float32))])
+"""
+
+
+@needs_compiler
+def test_cuda_launches_no_kernel_without_workgroups() -> None:
+    """The driver of the tests refuses such a launch, and memory of no bytes, as NVIDIA's does."""
+    said = on_fake_cuda(EMPTY_ON_CUDA)
+    assert said["4 rows"] == [[4, 3], [3, 3], [4, 3]]
+    assert said["0 rows"] == [[0, 3], [3, 3], [0, 3]]
+
+
+UNFENCED = """
+from adze.runtime.compile import compiler
+compiler.changes_device_calls = lambda target: False
+os.environ["ADZE_CACHE"] = "off"
+"""
+
+
+@needs_compiler
+def test_unfenced_cuda_refuses_kernels_without_workgroups() -> None:
+    kind, message, _ = on_fake_cuda(UNFENCED + EMPTY_ON_CUDA)["0 rows"]
+    assert kind == "FailedCallError" and "CUDA_ERROR_INVALID_VALUE" in message

@@ -13,6 +13,7 @@ import numpy as np
 
 from ....dialects import mlir
 from ....dialects.ops.reduction import Cumulative, accumulation_dtype
+from ....runtime.targets import TargetKind
 from ..builder import LinalgBuilder, Value
 from ..iree.extracted_sources import extractable
 from ..iree.wide_elements import is_fillable
@@ -71,6 +72,8 @@ def _reverse_axis(b: LinalgBuilder, x: Value, axis: int, dtype: np.dtype) -> Val
 def _scan_rows(b: LinalgBuilder, name: str, x: Value, identity: complex, dtype: np.dtype) -> Value:
     """Running values of each row of a matrix."""
     rows, size = b.shape(x)
+    if b.kind is TargetKind.CUDA and isinstance(size, int):
+        return _scan_by_doubling(b, name, x, dtype)
     # What comes before the first block is filled in.
     block = configuration.scan_block(rows, size) if is_fillable(dtype) else None
     if block is None:
@@ -95,6 +98,35 @@ def _scan_rows(b: LinalgBuilder, name: str, x: Value, identity: complex, dtype: 
         lambda here, earlier, _: combine(b, name, dtype, earlier, here),
     )
     return collapse_axes(b, joined, [[0], [1, 2]])
+
+
+def _scan_by_doubling(b: LinalgBuilder, name: str, x: Value, dtype: np.dtype) -> Value:
+    """Running values of each row of a matrix, by passes over it that reach 1, 2, 4, ... elements back.
+
+    On an NVIDIA H200 IREE's scan was wrong for rows of 9 (f64, i64, i8), and took 4 ms for 256 rows of 1,024.
+    """
+    size = b.shape(x)[1]
+    assert isinstance(size, int)
+    reach = 1
+    while reach < size:
+        x = _reaching_back(b, name, x, reach, dtype)
+        reach *= 2
+    return x
+
+
+def _reaching_back(b: LinalgBuilder, name: str, x: Value, reach: int, dtype: np.dtype) -> Value:
+    """Each element of rows combined with the one `reach` before it, where there is one."""
+    source = extractable(b, x)
+
+    def body(here: Value, _: Value) -> Value:
+        row, column = (mlir.linalg.IndexOp(axis).result for axis in range(2))
+        before = mlir.arith.subi(column, b.size_value(reach))
+        has_one = mlir.arith.cmpi(mlir.arith.CmpIPredicate.sge, before, b.size_value(0))
+        earlier = mlir.tensor.extract(source, [row, mlir.arith.maxsi(before, b.size_value(0))])
+        return mlir.arith.select(has_one, combine(b, name, dtype, earlier, here), here)
+
+    maps = [b.identity_map(2), b.identity_map(2)]
+    return b.generic([x], [b.empty(b.shape(x), dtype)], maps, ["parallel"] * 2, body)
 
 
 def _emit_scan(b: LinalgBuilder, name: str, x: Value, axis: int, identity: complex, dtype: np.dtype) -> Value:

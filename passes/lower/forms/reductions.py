@@ -21,6 +21,7 @@ from ....dialects.ops.reduction import (
     least,
 )
 from ....dialects.types import BOOL, FLOATS, INT32, INT64
+from ....runtime.targets import TargetKind
 from ..builder import Attribute, LinalgBuilder, ScalarRule, Size, Value
 from ..kernels.executable import DISPATCH
 from ..lowering import LoweringContext
@@ -275,6 +276,9 @@ def lower_argument_extremum(ctx: LoweringContext, x: Value, *, axis: int, index_
         ["parallel"] * rank,
         body,
     )
+    if b.kind is TargetKind.CUDA and not all(isinstance(n, int) for n in shape):
+        # In one kernel with the least of them IREE refuses the candidates, or all results are -1, silently.
+        candidates = b.materialise(candidates)
     position = reduce_axes(ctx, "reduce_min", candidates, (axis,), none, counted, counted)
     if not isinstance(size, int):
         position = b.map_elements(counted, _replace_absent(b, counted, none), position)

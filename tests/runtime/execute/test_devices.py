@@ -126,6 +126,7 @@ def test_a_device_that_fails_to_open_says_why(monkeypatch: pytest.MonkeyPatch) -
         ("llvmpipe (LLVM 19.1.0, 128 bits)", "lavapipe4"),
         ("NVIDIA GeForce RTX 3080 Ti", "ampere"),
         ("NVIDIA GeForce RTX 4090", "ada"),
+        ("NVIDIA H200", "ampere"),
         ("AMD Radeon RX 7900 XTX (RADV NAVI31)", "rdna3"),
         ("Adreno (TM) 740", "adreno"),
         ("Mali-G715", "valhall4"),
