@@ -20,7 +20,7 @@ from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.frames import current_frame, known_value
 from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of, resumes_trace, varied_over
-from ..tracing.interpreter import as_value, ops
+from ..tracing.interpreter import as_value, as_weak, ops
 from ..tracing.locations import located, user_location, user_location_text
 from ..tracing.sizes import Dim, maximum
 from ..tracing.trace import function_name
@@ -184,6 +184,7 @@ def fori_loop(
     mode. The options are theirs.
     """
     saving = CheckpointOptions("fori_loop", checkpoint_every, memory_budget, saved_states)
+    is_weak = type(lower) is int and type(upper) is int
     lower, upper = _known_bound(lower), _known_bound(upper)
     known = (int, np.integer) if memory_budget or saved_states else (int, np.integer, Dim)
     if isinstance(lower, known) and isinstance(upper, known):
@@ -194,7 +195,7 @@ def fori_loop(
                 where=user_location_text(),
                 hint=f"the number of steps is {steps}: give Python integers as bounds",
             )
-        step = _indexed(body_fun)
+        step = _indexed(body_fun, is_weak)
         width = 1 if unroll is None else unroll
         return scanned("fori_loop", step, init_val, indices, steps, False, width, saving)[0]
     first, last = scalar(lower, "the lower bound of fori_loop"), scalar(upper, "the upper bound of fori_loop")
@@ -249,9 +250,12 @@ def _counted(lower: int, steps: int) -> Any:
     return as_value(np.arange(lower, lower + steps, dtype=INT64))
 
 
-def _indexed(body_fun: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def _indexed(body_fun: Callable[[Any, Any], Any], is_weak: bool) -> Callable[[Any, Any], Any]:
+    """`body_fun` as a step of a scan over indices, which are Python integers to it if `is_weak`: an index
+    never widens an array of integers."""
+
     def step(val: Any, i: Any) -> Any:
-        return body_fun(i, val), None
+        return body_fun(as_weak(i) if is_weak else i, val), None
 
     step.__name__ = function_name(body_fun)
     return step

@@ -66,9 +66,10 @@ def nanpercentile(a: Any, q: Any, axis: Any = None, *, method: str = "linear", k
 
 
 def _hundredth(q: Any) -> Any:
-    return (
-        np.true_divide(q, 100) if isinstance(q, (int, float, list, tuple, np.ndarray)) else divide(q, 100.0)
-    )
+    """Percents as fractions; a Python number stays one, which asks for no dtype."""
+    if isinstance(q, (list, tuple, np.ndarray)):
+        return np.true_divide(q, 100)
+    return q / 100 if type(q) in (int, float) else divide(q, 100.0)
 
 
 def median(

@@ -250,3 +250,55 @@ def test_booleans_and_python_integers_count_in_an_int64_that_yields() -> None:
     # What is computed with an array, or becomes floating, is as strong as before.
     for strong in (mask.sum(), mask * anp.ones(2, "int32"), mask * 0.5, mask / 2, mask + mask):
         assert not strong.weak_type
+
+
+def test_a_percent_that_is_a_python_number_keeps_the_dtype() -> None:
+    x = np.array([1.5, 2.0, 3.0], np.float32)
+    for function in (anp.percentile, anp.nanpercentile):
+        for percent in (50, 12.5):
+            result = function(x, percent)
+            assert result.dtype == np.float32
+            assert float(result) == np.percentile(x, percent)
+            assert adze.jit(lambda v, f=function, p=percent: f(v, p))(x).dtype == np.float32
+        assert function(x, np.float64(50)).dtype == np.float64
+
+
+INDEXED: dict[str, Callable[[Any, Any], Any]] = {
+    "product": lambda i, v: v * i,
+    "sum": lambda i, v: v + i,
+    "where": lambda i, v: anp.where(v > i, v, i),
+    "maximum": lambda i, v: anp.maximum(i, v),
+    "branch": lambda i, v: lax.cond(i > 1, lambda w: w + i, lambda w: w, v),
+    "inner loop": lambda i, v: lax.fori_loop(0, i + 1, lambda j, w: w + j, v),
+}
+
+
+@pytest.mark.parametrize("case", INDEXED)
+def test_an_index_of_fori_loop_is_weak(case: str) -> None:
+    def plain(v: np.ndarray) -> np.ndarray:
+        for i in range(3):
+            small = v.dtype.type(i)
+            inner = v + v.dtype.type(sum(range(i + 1)))
+            v = {
+                "product": v * small,
+                "sum": v + small,
+                "where": np.where(v > small, v, small),
+                "maximum": np.maximum(small, v),
+                "branch": v + small if i > 1 else v,
+                "inner loop": inner,
+            }[case]
+        return v
+
+    def loop(v: Any) -> Any:
+        return lax.fori_loop(0, 3, INDEXED[case], v)
+
+    for dtype in (np.int8, np.int32, np.uint8):
+        x = np.array([1, 2, 3], dtype)
+        for result in (loop(x), adze.jit(loop)(x), adze.vmap(loop)(x[None])[0]):
+            assert result.dtype == dtype
+            np.testing.assert_array_equal(np.asarray(result), plain(x))
+
+
+def test_an_index_of_fori_loop_with_bounds_of_a_dtype_has_it() -> None:
+    with pytest.raises(adze.AdzeError, match="changes its type: carry is i32"):
+        lax.fori_loop(np.int64(0), np.int64(3), lambda i, v: v * i, np.ones(2, np.int32))
