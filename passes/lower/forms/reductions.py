@@ -195,6 +195,12 @@ def _reduce_vector(
     if left_over == 0:
         return total
     rest = extract_slice(b, x, [whole], [left_over], [1])
+    if b.kind is TargetKind.CUDA and isinstance(size, int):
+        # IREE refuses a reduction of a known size that goes on with another ("failed to distribute").
+        start = _identity_init(b, identity, carried)
+        other = b.materialise(_reduce_once(ctx, name, rest, (0,), start, dtype, carried))
+        parts = (b.materialise(total), other)
+        return b.map_elements(carried, lambda _, __, one, two: combine(b, name, carried, one, two), *parts)
     return _reduce_once(ctx, name, rest, (0,), lambda _: total, dtype, carried)
 
 
