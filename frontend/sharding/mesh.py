@@ -11,6 +11,7 @@ import enum
 from collections.abc import Iterable, Sequence
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -163,18 +164,18 @@ def make_mesh(
     axis_names: Sequence[str],
     axis_types: Sequence[AxisType] | None = None,
     *,
-    devices: None = None,
+    devices: Any = None,
 ) -> Mesh:
     """A mesh of `axis_shapes` ranks with these names; ranks are numbered row by row.
 
     In a job of several ranks its size must be theirs; in any other process the ranks are local. `axis_types`
-    of JAX change no value. Raises `ShardingError` for names or sizes that are no mesh, and
-    `UnsupportedError` for axes that are `Manual`, and for a choice of `devices`.
+    of JAX change no value. `devices` are as many devices or numbers of ranks, in ascending order: local
+    ranks run on this process's device whichever they are. Raises `ShardingError` for names or sizes that are
+    no mesh, and `UnsupportedError` for axes that are `Manual`, and for `devices` in another order.
     """
-    if devices is not None or any(kind is AxisType.Manual for kind in axis_types or ()):
-        what = "devices" if devices is not None else "axis_types=Manual"
+    if any(kind is AxisType.Manual for kind in axis_types or ()):
         raise UnsupportedError(
-            f"make_mesh({what}=...): a mesh has all ranks of the job, or ranks of this process",
+            "make_mesh(axis_types=Manual): a mesh has all ranks of the job, or ranks of this process",
             where=user_location_text(),
             hint="leave it out; shard_map makes the axes that it names manual",
         )
@@ -186,6 +187,8 @@ def make_mesh(
             where=user_location_text(),
         )
     mesh = Mesh(sizes, names)
+    if devices is not None:
+        _check_devices(mesh, np.asarray(devices, object).ravel().tolist())
     communicator = bound()
     if communicator is None or communicator.size == 1:
         return mesh
@@ -196,6 +199,23 @@ def make_mesh(
             hint="start as many processes as the mesh has ranks: mpirun -n N python train.py",
         )
     return Mesh(sizes, names, is_local=False)
+
+
+def _check_devices(mesh: Mesh, devices: Sequence[Any]) -> None:
+    """Raise unless there is a device for each rank, and the numbers of ranks among them ascend."""
+    if len(devices) != mesh.size:
+        raise ShardingError(
+            f"make_mesh(devices=...): {len(devices)} devices for {mesh.shape}, which has {mesh.size} ranks",
+            where=user_location_text(),
+            hint="leave devices out: a mesh has ranks of this process, or all ranks of the job",
+        )
+    numbers = [int(d) for d in devices if isinstance(d, (int, np.integer))]
+    if any(low >= high for low, high in pairwise(numbers)):
+        raise UnsupportedError(
+            f"make_mesh(devices=...): the ranks {numbers} do not ascend, and a mesh numbers them row by row",
+            where=user_location_text(),
+            hint="leave devices out, and permute the array, or the result with lax.ppermute",
+        )
 
 
 def check_spec(what: str, mesh: Mesh, spec: Any) -> None:

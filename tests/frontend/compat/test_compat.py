@@ -16,7 +16,7 @@ import adze.compat.jax as jax
 import adze.compat.jax.numpy as jnp
 from adze.compat.jax import lax, random, tree_util
 from adze.compat.jax.experimental import io_callback, mesh_utils
-from adze.frontend.errors import UnsupportedError
+from adze.frontend.errors import ShardingError, UnsupportedError
 
 
 def test_names_are_those_of_adze() -> None:
@@ -184,8 +184,13 @@ def test_one_device() -> None:
     assert jax.sharding.Mesh(grid, ("i", "j")) == jax.make_mesh((2, 2), ("i", "j"), automatic)
     with pytest.raises(UnsupportedError, match="create_device_mesh: 3 devices for a mesh of"):
         mesh_utils.create_device_mesh((2, 2), [0, 1, 2])
-    with pytest.raises(UnsupportedError, match=r"make_mesh\(devices=...\)"):
-        jax.make_mesh((2,), ("i",), devices=[0, 1])
+    full = jax.make_mesh((4,), ("i",))
+    for devices in ([0, 1], full.devices[:2], full.devices[2:], [jax.devices()[0]] * 2):
+        assert jax.make_mesh((2,), ("i",), devices=devices) == jax.make_mesh((2,), ("i",))
+    with pytest.raises(UnsupportedError, match=r"make_mesh\(devices=...\): the ranks \[1, 0\] do not ascend"):
+        jax.make_mesh((2,), ("i",), devices=full.devices[1::-1])
+    with pytest.raises(ShardingError, match=r"make_mesh\(devices=...\): 3 devices for {'i': 2}"):
+        jax.make_mesh((2,), ("i",), devices=full.devices[:3])
     assert jax.sharding.PartitionSpec("i", None) == ("i", None)
 
 
