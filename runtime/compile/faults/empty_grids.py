@@ -4,7 +4,7 @@ Input: a program compiled as far as IREE's phase `hal`. Output: the same program
 if it has workgroups. A kernel whose result turns out empty has none.
 
 Symptom: a call fails with CUDA_ERROR_INVALID_VALUE, and so do all later ones: the driver's queue has failed.
-Seen in: IREE 3.13, on an NVIDIA H200.
+Seen in: IREE 3.13.
 Smallest: `x + 1` of f32[n,3] with n = 0.
 Goes when: `tests/gpu/test_empty_arrays.py::test_unfenced_cuda_refuses_kernels_without_workgroups` fails.
 """
