@@ -25,14 +25,14 @@ module attributes {adze.hints = {bytes_moved = 0 : i64, data_tiling = false, flo
 
 // CHECK-LABEL: stream.executable private @kernel_loop_of_elements
 // CHECK: scf.for
-// CHECK: %[[START:.*]] = vector.load {{.*}} : memref<35xf32>, vector<16xf32>
-// CHECK: %[[END:.*]] = scf.while (%[[X:.*]] = %[[START]]) : (vector<16xf32>) -> vector<16xf32>
-// CHECK: %[[SMALL:.*]] = arith.cmpf olt, %[[X]], {{.*}} : vector<16xf32>
-// CHECK: %[[ANY:.*]] = vector.reduction <or>, %[[SMALL]] : vector<16xi1> into i1
+// CHECK: %[[START:.*]] = vector.load {{.*}} : memref<35xf32>, vector<32xf32>
+// CHECK: %[[END:.*]] = scf.while (%[[X:.*]] = %[[START]]) : (vector<32xf32>) -> vector<32xf32>
+// CHECK: %[[SMALL:.*]] = arith.cmpf olt, %[[X]], {{.*}} : vector<32xf32>
+// CHECK: %[[ANY:.*]] = vector.reduction <or>, %[[SMALL]] : vector<32xi1> into i1
 // CHECK: scf.condition(%[[ANY]])
-// CHECK: arith.cmpf olt, {{.*}} : vector<16xf32>
-// CHECK: arith.addf {{.*}} : vector<16xf32>
-// CHECK: arith.select {{.*}} : vector<16xi1>, vector<16xf32>
+// CHECK: arith.cmpf olt, {{.*}} : vector<32xf32>
+// CHECK: arith.addf {{.*}} : vector<32xf32>
+// CHECK: arith.select {{.*}} : vector<32xi1>, vector<32xf32>
 // CHECK: vector.store %[[END]]
 // CHECK-LABEL: func.func @f
 // CHECK: %[[ROW:.*]] = flow.tensor.reshape %arg0 : tensor<5x7xf32> -> tensor<35xf32>

@@ -30,8 +30,8 @@ from .widen import HIDDEN, Memory, Wide, widen
 
 NAME: Final = "loop_of_elements"
 VECTORS: Final = "vectors"
-REGISTERS: Final = 2  # of each value of a short body: one waits for the other's results
-LONG: Final = 60  # scalar ops from which on a vector is one register
+REGISTERS: Final = 4  # of each value of a body: while one waits for a division, the others go on
+LONG: Final = 200  # scalar ops from which on a vector is one register
 MOST_OPS: Final = 3000  # scalar ops of a kernel: more take long to compile
 LEAST_WORK: Final = 50_000.0  # nanoseconds of a workgroup
 MOST_WORKGROUPS: Final = 64
