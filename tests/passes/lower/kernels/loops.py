@@ -308,6 +308,20 @@ def matrices(a: Any) -> Any:
     return lax.fori_loop(0, 3, lambda i, b: (a @ b.T) / 8, a)
 
 
+def rows_with_columns(a: Any, b: Any, c: Any) -> Any:
+    """Sums in blocks along the right operand's columns, with rests; of a batch, of two axes, of few steps."""
+
+    def step(i: Any, s: Any) -> Any:
+        a, b, c = s
+        of_rows = xp.tanh(a @ b[0])
+        of_batch = xp.einsum("xkm,xkn->xmn", b[:, :, :5], b)
+        of_two = xp.tanh(xp.einsum("jkm,jkn->mn", c, c))
+        of_few = xp.tanh(a[:, :3] @ b[1, :3])
+        return of_rows + of_few, b * 0.9 + of_batch[:, :1] * 0.01, c * 0.5 + of_two[:1] * 0.1
+
+    return lax.fori_loop(0, 3, step, (a, b, c))
+
+
 def rows_with_rows(a: Any, b: Any, c: Any) -> Any:
     """Sums along rows of both operands, longer than a vector, some with a rest; of a batch; of two axes."""
 
@@ -413,6 +427,8 @@ GROUPS: Final[dict[str, list[Loop]]] = {
         (reductions, [_special()]),
         (not_numbers, [_special()]),
         (matrices, [floats(6, 6)]),
+        (rows_with_columns, [floats(5, 38), floats(2, 38, 38), floats(3, 6, 20)]),
+        (rows_with_columns, [floats(*n, dtype=np.float64) for n in ((1, 41), (2, 41, 41), (2, 4, 9))]),
         (rows_with_rows, [floats(3, 35), floats(2, 5, 35), floats(4, 2, 16)]),
         (rows_with_rows, [floats(*n, dtype=np.float64) for n in ((3, 8), (2, 5, 8), (4, 3, 21))]),
         (moved, [floats(5, 5)]),

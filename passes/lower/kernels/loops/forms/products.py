@@ -7,7 +7,7 @@ as the host's: where it runs along both operands, it is a sum of vectors, in a r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -18,6 +18,7 @@ from ......dialects.ops.reduction import accumulation_dtype
 from ......dialects.types import FLOAT32, FLOAT64
 from ....builder import Type, Value
 from ....lowering import LoweringContext
+from ....tuning.texts import divisors
 from ..builder import KernelBuilder
 from .common import builder_of, shape_of
 from .reductions import _convert, in_any_order, reassociable
@@ -25,6 +26,10 @@ from .reductions import _convert, in_any_order, reassociable
 Shape: TypeAlias = Sequence[int | None]
 VECTOR: Final = 64
 """Bytes of the vectors that rows are multiplied by; narrower registers take them in parts."""
+TOGETHER: Final = 4
+"""Steps of a sum for which a row of the result is loaded and stored once."""
+NEAR: Final = 1 << 14
+"""Bytes of the right operand that stay in the first cache while all rows of the left are multiplied."""
 
 
 def sums_are_vectors(left: Shape, right: Shape, contracting: Pairs, dtype: np.dtype) -> bool:
@@ -77,22 +82,94 @@ def lower_dot_general(
         return _inner_sums(b, x, y, (names, sums), (of_left, of_right), sizes, dtype)
     zero = b.scalars.constant(carried, 0)
     init = mlir.linalg.fill(zero, outs=[b.empty(result, carried)])
-    maps = [
-        b.axes_map(len(loops), [loops.index(of_left[a]) for a in range(len(left))]),
-        b.axes_map(len(loops), [loops.index(of_right[a]) for a in range(len(right))]),
-        b.axes_map(len(loops), [loops.index(name) for name in names]),
-    ]
-
-    def body(p: Value, q: Value, total: Value) -> Value:
-        p, q = b.scalars.convert(source, carried, p), b.scalars.convert(source, carried, q)
-        return b.scalars.add(carried, total, b.scalars.mul(carried, p, q))
-
+    axes = (
+        [loops.index(of_left[a]) for a in range(len(left))],
+        [loops.index(of_right[a]) for a in range(len(right))],
+        [loops.index(name) for name in names],
+    )
     iterators = ["reduction" if name in sums else "parallel" for name in loops]
+
+    def body(*scalars: Value) -> Value:
+        *factors, total = scalars
+        count = len(factors) // 2
+        for p, q in zip(factors[:count], factors[count:], strict=True):
+            p, q = b.scalars.convert(source, carried, p), b.scalars.convert(source, carried, q)
+            total = b.scalars.add(carried, total, b.scalars.mul(carried, p, q))
+        return total
+
     if not loops:
-        total = b.single(body(b.element(x), b.element(y), zero), ())
+        return _convert(b, carried, dtype, b.single(body(b.element(x), b.element(y), zero), ()))
+    if runs_along and sums and columns_are_vectors(right, contracting, source):
+        places = ours.contracting[-1], theirs.contracting[-1]
+        row = int(right[-1] or 1) * source.itemsize
+        total = _in_blocks(b, (x, y), init, places, row, axes, iterators, body)
     else:
+        maps = [b.axes_map(len(loops), each) for each in axes]
         total = reassociable(b.generic([x, y], [init], maps, iterators, body))
     return _convert(b, carried, dtype, total)
+
+
+def _in_blocks(
+    b: KernelBuilder,
+    operands: tuple[Value, Value],
+    total: Value,
+    places: tuple[int, int],
+    row: int,
+    axes: tuple[list[int], list[int], list[int]],
+    iterators: list[str],
+    body: Callable[..., Value],
+) -> Value:
+    """`total` and the sum, in blocks of the last summed axis.
+
+    A block of rows of the right operand, of `row` bytes each, stays in the first cache while all rows of the
+    left one are multiplied by it; a row of the result is loaded and stored once for all `TOGETHER`. `places`
+    are the summed axis in both, `axes` the loops of all axes of both and of the result. Each element is
+    summed in the order of the steps.
+    """
+    steps = int(shape_of(operands[1])[places[1]] or 0)
+    whole = steps // TOGETHER * TOGETHER
+    if whole:
+        parts = [
+            [_every(b, value, axis, range(n, whole, TOGETHER)) for n in range(TOGETHER)]
+            for value, axis in zip(operands, places, strict=True)
+        ]
+        inside = max(n for n in divisors(whole // TOGETHER) if n == 1 or n * row * TOGETHER <= NEAR)
+        blocked = [
+            [_divided(b, value, axis, inside) for value in values]
+            for values, axis in zip(parts, places, strict=True)
+        ]
+        of_left, of_right, of_result = (
+            b.axes_map(len(iterators) + 1, _with_blocks(each, axis))
+            for each, axis in zip(axes, (*places, None), strict=True)
+        )
+        maps = [*[of_left] * TOGETHER, *[of_right] * TOGETHER, of_result]
+        kinds = ["reduction", *iterators]
+        total = reassociable(b.generic([*blocked[0], *blocked[1]], [total], maps, kinds, body))
+    if whole < steps:
+        rest = [_every(b, v, a, range(whole, steps)) for v, a in zip(operands, places, strict=True)]
+        maps = [b.axes_map(len(iterators), each) for each in axes]
+        total = reassociable(b.generic(rest, [total], maps, iterators, body))
+    return total
+
+
+def _divided(b: KernelBuilder, x: Value, axis: int, inside: int) -> Value:
+    """`x` with an axis as two: its blocks, and what is `inside` one."""
+    shape = [int(n or 0) for n in shape_of(x)]
+    return b.reshape(x, [*shape[:axis], shape[axis] // inside, inside, *shape[axis + 1 :]])
+
+
+def _with_blocks(axes: list[int], axis: int | None) -> list[int]:
+    """The loops of an array with one more loop, the first, which goes along a new axis before `axis`."""
+    moved = [loop + 1 for loop in axes]
+    return moved if axis is None else [*moved[:axis], 0, *moved[axis:]]
+
+
+def _every(b: KernelBuilder, x: Value, axis: int, places: range) -> Value:
+    """`x` at these places along an axis."""
+    shape = [int(n or 0) for n in shape_of(x)]
+    starts, steps = [0] * len(shape), [1] * len(shape)
+    starts[axis], shape[axis], steps[axis] = places.start, len(places), places.step
+    return b.window(x, starts, shape, steps)
 
 
 def _inner_sums(
