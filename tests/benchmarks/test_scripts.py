@@ -41,6 +41,16 @@ def test_eager_reports_both_libraries() -> None:
 
 
 @pytest.mark.thorough
+def test_cold_start_judges_what_it_measured() -> None:
+    report = json.loads(run("cold_start.py", "--rounds", "1", "--scenarios", "artifact", "--json"))
+    (seconds,) = report["seconds"]["artifact"]
+    assert seconds > 0.0
+    goal = report["goals"]["artifact"]
+    assert goal["seconds"] == seconds
+    assert goal["holds"] is (seconds <= goal["limit"])
+
+
+@pytest.mark.thorough
 def test_compile_overhead_reports_every_stage() -> None:
     report = json.loads(run("compile_overhead.py", "--ops", "60", "--rounds", "1", "--json"))
     assert {"trace", "verify", "simplify", "lower"} <= set(report["stages"])
