@@ -1,7 +1,9 @@
 """Special functions under SciPy's names."""
 
 from ..frontend.library.names import public_names as _public_names
-from ..frontend.library.special.distribution_functions import binom as binom
+from ..frontend.library.special.beta_functions import beta as beta
+from ..frontend.library.special.beta_functions import betaln as betaln
+from ..frontend.library.special.beta_functions import binom as binom
 from ..frontend.library.special.distribution_functions import chdtr as chdtr
 from ..frontend.library.special.distribution_functions import chdtrc as chdtrc
 from ..frontend.library.special.distribution_functions import fdtr as fdtr
@@ -32,8 +34,6 @@ from ..frontend.library.special.orders import hyp1f1 as hyp1f1
 from ..frontend.library.special.orders import hyp2f1 as hyp2f1
 from ..frontend.library.special.orders import loggamma as loggamma
 from ..frontend.library.special.orders import sph_harm_y as sph_harm_y
-from ..frontend.library.special.scipy_names import beta as beta
-from ..frontend.library.special.scipy_names import betaln as betaln
 from ..frontend.library.special.scipy_names import boxcox as boxcox
 from ..frontend.library.special.scipy_names import boxcox1p as boxcox1p
 from ..frontend.library.special.scipy_names import digamma as digamma

@@ -9,8 +9,9 @@ from typing import Any
 
 from .. import numpy as xp
 from ..numpy.promotion import stays_weak
+from .beta_functions import betaln
 from .incomplete import betainc, gammainc, gammaincc
-from .scipy_names import betaln, digamma, floats, gammasgn, is_pole
+from .scipy_names import digamma, floats
 
 
 @stays_weak
@@ -107,18 +108,3 @@ def _near_median(df: Any, t: Any) -> Any:
 def psi(x: Any) -> Any:
     """The derivative of `gammaln`: another name of `digamma`."""
     return digamma(x)
-
-
-@stays_weak
-def binom(x: Any, y: Any) -> Any:
-    """The binomial coefficient `gamma(x + 1) / (gamma(y + 1) gamma(x - y + 1))` of real numbers.
-
-    It is 0 where only the denominator has a pole, NaN for negative whole `x`.
-    """
-    x, y = floats(x, y)
-    left, right = y + 1, x - y + 1
-    is_zero = is_pole(left) | is_pole(right)
-    sign = gammasgn(x + 1) * gammasgn(xp.where(is_zero, 1, left)) * gammasgn(xp.where(is_zero, 1, right))
-    logarithm = betaln(xp.where(is_zero, 1, left), xp.where(is_zero, 1, right))
-    value = sign * xp.exp(-logarithm) / xp.abs(xp.where(x == -1, xp.nan, x + 1))
-    return xp.where(is_pole(x + 1), xp.nan, xp.where(is_zero, 0, value))

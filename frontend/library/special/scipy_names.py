@@ -18,8 +18,6 @@ from ..softmax import softmax as _softmax
 
 _SQRT_HALF: Final = math.sqrt(0.5)
 _HALF_LOG_TWO_PI: Final = 0.5 * math.log(2 * math.pi)
-_STIRLING: Final = 8.0
-"""From here on Stirling's series has all digits of float64 with eight terms."""
 
 
 def floats(*xs: Any) -> list[Any]:
@@ -75,58 +73,6 @@ def gamma(x: Any) -> Any:
 def digamma(x: Any) -> Any:
     """The derivative of `gammaln`."""
     return ops.digamma(*floats(x))
-
-
-@stays_weak
-def betaln(a: Any, b: Any) -> Any:
-    """The logarithm of the absolute value of the beta function.
-
-    Where an argument is large, Stirling's terms of the three logarithms cancel on paper, not in floats:
-    Didonato and Morris, Algorithm 708, ACM Transactions on Mathematical Software 18 (1992).
-    """
-    return in_float32(_betaln, *floats(a, b))
-
-
-def _betaln(a: Any, b: Any) -> Any:
-    small, large = xp.where(a <= b, a, b), xp.where(a <= b, b, a)
-    whole = ops.lgamma(small) + ops.lgamma(large) - ops.lgamma(small + large)
-    is_far = (small != 0) & (large >= _STIRLING) & (small + large >= _STIRLING) & (large < xp.inf)
-    are_both = is_far & (small >= _STIRLING)
-    p = xp.where(is_far, small, 1.0)
-    q = xp.where(is_far, large, _STIRLING)
-    difference = _remainder(q) - _remainder(p + q)
-    one = ops.lgamma(p) + p - p * xp.log(q) - (p + q - 0.5) * xp.log1p(p / q) + difference
-    p = xp.where(are_both, p, _STIRLING)
-    of_both = _remainder(p) + difference - 0.5 * xp.log(q) + _HALF_LOG_TWO_PI
-    two = of_both + (p - 0.5) * xp.log(p / (p + q)) - q * xp.log1p(p / q)
-    return xp.where(are_both, two, xp.where(is_far, one, whole))
-
-
-def _remainder(z: Any) -> Any:
-    """`lgamma(z) - ((z - 1/2) log(z) - z + log(2 pi) / 2)` for `z >= _STIRLING`."""
-    terms = (-3617 / 122400, 1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12)
-    inverse = 1 / z
-    square = inverse * inverse
-    total = xp.zeros_like(z)
-    for term in terms:
-        total = total * square + term
-    return total * inverse
-
-
-@stays_weak
-def beta(a: Any, b: Any) -> Any:
-    """The beta function, with its sign; NaN for arguments that are negative and whole."""
-    left, right = floats(a, b)
-    is_zero = is_pole(left + right) & ~is_pole(left) & ~is_pole(right)
-    left = xp.where(is_zero, 1, left)
-    right = xp.where(is_zero, 1, right)
-    sign = gammasgn(left) * gammasgn(right) * gammasgn(left + right)
-    return xp.where(is_zero, 0, sign * xp.exp(betaln(left, right)))
-
-
-def is_pole(x: Any) -> Any:
-    """Whether the gamma function has a pole there."""
-    return (x <= 0) & (x == xp.floor(x))
 
 
 @stays_weak

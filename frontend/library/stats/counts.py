@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .. import numpy as xp
+from ..special.beta_functions import betaln
 from ..special.incomplete import gammaincc
-from ..special.scipy_names import betaln, gammaln, xlog1py, xlogy
+from ..special.scipy_names import gammaln, xlog1py, xlogy
 from .distributions import discrete
 
 

@@ -6,8 +6,9 @@ import math
 from typing import Any
 
 from .. import numpy as xp
+from ..special.beta_functions import betaln
 from ..special.incomplete import betainc, gammainc, gammaincc
-from ..special.scipy_names import betaln, gammaln, i0e, log_ndtr, xlog1py, xlogy
+from ..special.scipy_names import gammaln, i0e, log_ndtr, xlog1py, xlogy
 from .distributions import continuous
 
 
