@@ -1,23 +1,27 @@
 """Products of matrices by a kernel of our own (`kernels/products.py`), where the target has a good one.
 
 Input: two factors, the letters of their axes (b batch, m left, n right, k summed over), and the sizes.
-Output: the product `[b, m, n]`, or None where IREE's own form is as good.
+Output: the product `[b, m, n]`, or None where IREE's own form is as good. A right operand that is known is
+packed here, so that the program begins with the panels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 import numpy as np
 
 from ....dialects import mlir
 from ..builder import Size, Value
-from ..kernels.products import multiply, pack
+from ..kernels.products import multiply, pack, packed_array
 from ..kernels.row_products import multiply_rows
 from ..lowering import LoweringContext
 from ..tuning.configuration import has_kernels
 from ..tuning.product_tiles import FEW, ProductSizes, product_tiles, row_tiles
 from .tensor_ops import collapse_axes, convert_elements, expand_axes, units_beside
+
+_RESHAPES: Final = ("tensor.expand_shape", "tensor.collapse_shape")
 
 
 def product_by_kernel(
@@ -51,7 +55,11 @@ def product_by_kernel(
     first = _whole(ctx, left, left_axes, "bmk" if left_along_k else "bkm", sizes, source, carried)
     second = _whole(ctx, right, right_axes, "bnk" if right_along_k else "bkn", sizes, source, carried)
     if tiles.is_packed:
-        second = pack(ctx.kernels, second, known, tiles, along_k=right_along_k)
+        array = _known_array(second)
+        if array is None:
+            second = pack(ctx.kernels, second, known, tiles, along_k=right_along_k)
+        else:
+            second = ctx.builder.constant(packed_array(array, known, tiles, along_k=right_along_k))
     return multiply(ctx.kernels, first, second, known, tiles, left_along_k=left_along_k)
 
 
@@ -99,6 +107,20 @@ def _parts_beside(ctx: LoweringContext, vector: Value, real: np.dtype) -> Value:
     maps = [b.axes_map(4, [0, 2]), b.identity_map(4)]
     beside = b.generic([vector], [init], maps, ["parallel"] * 4, body)
     return collapse_axes(b, beside, [[0], [1, 2, 3]])
+
+
+def _known_array(x: Value) -> np.ndarray | None:
+    """The elements of `x` if it is a constant of one dense array, in its shape."""
+    shape, owner = mlir.ir.RankedTensorType(x.type).shape, x.owner
+    while not isinstance(owner, mlir.ir.Block) and owner.operation.name in _RESHAPES:
+        owner = owner.operation.operands[0].owner
+    if isinstance(owner, mlir.ir.Block) or owner.operation.name != "arith.constant":
+        return None
+    attribute = owner.operation.attributes["value"]
+    if not isinstance(attribute, mlir.ir.DenseFPElementsAttr):
+        return None
+    array: np.ndarray = np.array(attribute)
+    return array.reshape(shape)
 
 
 def _is_computed(x: Value) -> bool:

@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from ....dialects import mlir
 from ...ir.aliases import Type, Value
 from ..tuning.product_tiles import ProductSizes, ProductTiles
@@ -245,6 +247,16 @@ def pack(kernels: Kernels, right: Value, sizes: ProductSizes, tiles: ProductTile
     )
     (packed,) = kernels.call(kernel, [right])
     return packed
+
+
+def packed_array(right: np.ndarray, sizes: ProductSizes, tiles: ProductTiles, *, along_k: bool) -> np.ndarray:
+    """What `pack` makes of a right operand that is known."""
+    columns = np.swapaxes(right, 1, 2) if along_k else right
+    panels = -(-sizes.n // tiles.columns)
+    packed = np.zeros((sizes.b, sizes.k, panels * tiles.columns), right.dtype)
+    packed[..., : sizes.n] = columns
+    divided = packed.reshape(sizes.b, sizes.k, panels, tiles.columns)
+    return np.ascontiguousarray(np.swapaxes(divided, 1, 2))
 
 
 @dataclass(frozen=True, slots=True)

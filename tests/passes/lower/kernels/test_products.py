@@ -12,7 +12,7 @@ import adze
 from adze.dialects import mlir
 from adze.dialects.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, TensorType
 from adze.passes.lower.kernels.executable import Kernels
-from adze.passes.lower.kernels.products import multiply, pack
+from adze.passes.lower.kernels.products import multiply, pack, packed_array
 from adze.passes.lower.kernels.row_products import multiply_rows
 from adze.passes.lower.tuning.product_tiles import (
     ProductSizes,
@@ -65,6 +65,7 @@ def test_all_accesses_are_within_bounds(sizes: ProductSizes, left_along_k: bool,
     if t.is_packed:
         panels = -(-n // t.columns)
         (factor,) = run_kernel(module, "kernel_pack", [right], (-(-panels // t.packed_panels), b, 1))
+        assert np.array_equal(factor, packed_array(right, sizes, t, along_k=along_k), equal_nan=True)
     (got,) = run_kernel(module, "kernel_product", [left, factor], workgroups(sizes, t))
     with np.errstate(all="ignore"):
         want = (left if left_along_k else left.swapaxes(1, 2)) @ (right.swapaxes(1, 2) if along_k else right)
@@ -189,6 +190,26 @@ def test_products_are_those_of_numpy(name: str) -> None:
     with np.errstate(all="ignore"):
         want = np.einsum(axes.get(name, "ij,jk->ik"), x, y)
     assert np.array_equal(run(name, x, y)[0], want, equal_nan=True)
+
+
+@pytest.mark.parametrize("form", ["a constant", "a transposed one", "one that is used twice"])
+def test_constants_are_packed_before_the_program_runs(form: str) -> None:
+    x, w = (RNG.integers(-4, 5, shape).astype(np.float32) for shape in ((70, 150), (150, 90)))
+    turned = np.ascontiguousarray(w.T)
+
+    def f(x: Any) -> Any:
+        match form:
+            case "a constant":
+                return x @ w
+            case "a transposed one":
+                return x @ adze.numpy.asarray(turned).T
+        return x @ w + w[:70, :]
+
+    lowered = adze.trace(f, x).lower("cpu")
+    assert "@kernel_product" in lowered.mlir()
+    assert "@kernel_pack" not in lowered.mlir()
+    want = x @ w + (w[:70] if form == "one that is used twice" else 0)
+    np.testing.assert_array_equal(np.asarray(lowered.compile()(x)), want)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint64"])
