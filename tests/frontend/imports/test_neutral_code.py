@@ -68,3 +68,25 @@ def test_functions_of_scipy_trace(checkout: Path, thorough: bool) -> None:
     done = subprocess.run(command, cwd=checkout, env=os.environ, capture_output=True, text=True, check=False)
     assert not done.returncode, done.stderr
     assert int(done.stdout) * step > 70
+
+
+def test_scikit_learn_is_what_the_docs_say(checkout: Path, thorough: bool) -> None:
+    """Both columns of the table in docs/imports.md: all names, of which each is tried under `--all`."""
+    sklearn = pytest.importorskip("sklearn", reason="scikit-learn (extra `examples`) is not installed")
+    if not sklearn.__version__.startswith("1.9."):
+        pytest.skip("the table is of scikit-learn 1.9")
+    command = [sys.executable, "-m", "tests.frontend.imports.sklearn_functions", "1" if thorough else "5"]
+    environment = {**os.environ, "SCIPY_ARRAY_API": "1"}
+    done = subprocess.run(command, cwd=checkout, env=environment, capture_output=True, text=True, check=False)
+    assert not done.returncode, done.stderr
+    text = (checkout / "docs" / "imports.md").read_text(encoding="utf-8")
+    header = "| of scikit-learn | these run | these assign to elements |"
+    table = [line.split("|")[2:4] for line in text.partition(header)[2].partition("\n\n")[0].splitlines()[2:]]
+    for column, tried in zip(zip(*table, strict=True), done.stdout.splitlines(), strict=True):
+        listed = ", ".join(cell.strip() for cell in column).replace("`", "")
+        assert sorted(listed.split(", ")) == sorted(tried.split(", "))
+    run, assign = (line.count(", ") + 1 for line in done.stdout.splitlines())
+    assert (
+        f"Of {run + assign}\nestimators" in text
+        and f"{run} run and agree with NumPy; the other {assign}" in text
+    )
