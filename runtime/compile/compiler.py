@@ -312,7 +312,7 @@ def _finished(invocation: Invocation, diagnostics: list[Diagnostic], branches: b
         changed = deduplicated(program)
         if changed is not program and not invocation.replace(changed):
             return None
-    return invocation.program() if invocation.advance() else None
+    return invocation.program() if invocation.advance(MACHINE_PHASE) else None
 
 
 def divided_into_kernels(module: bytes, target: Target, options: CompileOptions) -> bytes:

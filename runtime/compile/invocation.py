@@ -4,7 +4,10 @@ Input: MLIR (bytecode or text, as bytes) and flags. Output: MLIR bytecode at a p
 IREE says is appended to a list. IREE would verify the module behind each of its 500 passes, half of the time
 of a large compile. Here the module is verified at the ends of the phases, which costs a millisecond: what a
 pass broke is still refused and never compiled. Every compile has its own session, since IREE latches the
-flags of a session at its first use. Nothing of IREE is imported before the first compile.
+flags of a session at its first use. A phase loads the dialects of all targets, and its many clean-ups build
+the patterns of all ops that are loaded, which is most of a small compile: where IREE has the passes of a
+phase as a pipeline with a name too, they run in a session of their own that loads what they need. Nothing of
+IREE is imported before the first compile.
 """
 
 from __future__ import annotations
@@ -35,6 +38,19 @@ PHASES: Final = (
     END,
 )
 """The phases of IREE's compiler, in order."""
+
+_PIPELINES: Final = {
+    "stream": "iree-stream-transformation-pipeline",
+    "vm": "iree-vm-transformation-pipeline",
+}
+"""Phases whose passes are a pipeline with a name as well, its options being what no flag of ours changes."""
+
+_THREADED: Final = ("executable-configurations", "executable-targets", "hal")
+"""Phases that compile kernels, each one on a thread of its own."""
+
+_EXECUTION_MODEL: Final = "--iree-execution-model=async-internal"
+_MOST_COPIED: Final = 16 * 2**20
+"""Bytes of a module that is written and parsed again for a session of its own."""
 
 _SEVERITIES: Final = {0: "note", 1: "warning", 2: "error", 3: "remark"}
 _DIAGNOSTIC_CALLBACK: Final = ctypes.CFUNCTYPE(
@@ -67,19 +83,18 @@ class Invocation:
         self._phase = START
         self._session: Any = api.Session()
         self._invocation: Any = None
+        self._has_run_phases = False
         # Alive until the session is closed: ctypes does not keep the callback for us. A handler set through
         # the MLIR bindings would abort the process, as compiling runs without the interpreter's lock.
         self._callback = _DIAGNOSTIC_CALLBACK(self._note)
-        if not _has_threads():
-            self._session.context.enable_multithreading(False)
+        self._session.context.enable_multithreading(False)
+        self._is_threaded = False
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._invocation is not None:
-            self._invocation.close()
-        self._session.close()
+        self._close()
 
     def parse(self, module: bytes) -> bool:
         """Begin with `module`, which enters the first phase."""
@@ -92,14 +107,15 @@ class Invocation:
 
     def replace(self, module: bytes, phase: str | None = None) -> bool:
         """Go on with `module` instead, from the present phase or `phase`; also where IREE refused one."""
-        return self._parse(module, phase or self._phase)
+        phase = phase or self._phase
+        if self._pipeline_behind(phase) is not None:
+            self._renew()
+        return self._parse(module, phase)
 
     def advance(self, last: str = END) -> bool:
         """Run the phases behind the present one up to `last`, verifying the module at the end of each."""
         for phase in PHASES[PHASES.index(self._phase) + 1 : PHASES.index(last) + 1]:
-            self._call("SetCompileFromPhase", ctypes.c_char_p, self._phase.encode())
-            self._call("SetCompileToPhase", ctypes.c_char_p, phase.encode())
-            if not self._invocation.execute() or not self._is_valid():
+            if not self._run(phase) or not self._is_valid():
                 return False
             self._phase = phase
         return True
@@ -119,6 +135,47 @@ class Invocation:
         except ValueError as error:  # a module without a program in it
             self._refuse(str(error))
             return None
+
+    def _run(self, phase: str) -> bool:
+        """Run the passes of `phase`, the one behind the present."""
+        pipeline = self._pipeline_behind(self._phase)
+        if pipeline is not None and (not self._has_run_phases or self._moves_to_a_new_session()):
+            return bool(self._invocation.execute_text_pass_pipeline(pipeline))
+        self._has_run_phases = True
+        if (phase in _THREADED and _has_threads()) != self._is_threaded:
+            self._is_threaded = not self._is_threaded
+            self._session.context.enable_multithreading(self._is_threaded)
+        self._call("SetCompileFromPhase", ctypes.c_char_p, self._phase.encode())
+        self._call("SetCompileToPhase", ctypes.c_char_p, phase.encode())
+        return bool(self._invocation.execute())
+
+    def _pipeline_behind(self, phase: str) -> str | None:
+        """The name of the pipeline that takes a module of `phase` to the next one, if it has a name."""
+        following = PHASES[PHASES.index(phase) + 1] if phase != END else END
+        return _PIPELINES.get(following) if _EXECUTION_MODEL in self._flags else None
+
+    def _moves_to_a_new_session(self) -> bool:
+        """Take the module to a session that has loaded no dialects yet, unless it is too large for that."""
+        module = self.bytecode()
+        if len(module) > _MOST_COPIED:
+            return False
+        self._renew()
+        return self._parse(module, self._phase)
+
+    def _renew(self) -> None:
+        """Begin a new session."""
+        self._close()
+        self._invocation = None
+        self._session = self._api.Session()
+        self._has_run_phases = False
+        self._session.context.enable_multithreading(False)
+        self._is_threaded = False
+        self._session.set_flags(*self._flags)
+
+    def _close(self) -> None:
+        if self._invocation is not None:
+            self._invocation.close()
+        self._session.close()
 
     def _parse(self, module: bytes, phase: str) -> bool:
         self._phase = phase

@@ -1,0 +1,68 @@
+"""Phases that run as IREE's named pipelines, in sessions of their own, end as the phases do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import adze
+from adze.runtime.compile import compiler, invocation
+from adze.runtime.compile.compiler import CompileOptions, compile_bytecode
+from adze.runtime.compile.invocation import Invocation
+from adze.runtime.targets import parse_target
+
+
+def loss(weights: list[tuple[np.ndarray, np.ndarray]], x: np.ndarray) -> np.ndarray:
+    for w, b in weights:
+        x = np.tanh(x @ w + b)
+    return (x**2).sum()
+
+
+def running_sum(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def step(carry: np.ndarray, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return carry + row.sum() * carry, np.sort(carry)
+
+    return adze.lax.scan(step, x[0], x)
+
+
+PROGRAMS = {
+    "gradient of two layers": (
+        adze.value_and_grad(loss),
+        ([(np.ones((4, 6), np.float32), np.ones(6, np.float32))] * 2, np.ones((3, 4), np.float32)),
+    ),
+    "scan": (running_sum, (np.ones((5, 7), np.float32),)),
+    "dynamic sizes": (lambda x, y: x @ y, (adze.ShapeDtype(("n", 3)), adze.ShapeDtype((3, "m")))),
+}
+PROGRAMS["gradient of two layers"][1][0][1] = (np.ones((6, 2), np.float32), np.ones(2, np.float32))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("target", ["cpu", "cpu:x86-64-v3", "cuda", "vulkan"])
+def test_pipelines_make_the_bytes_that_phases_make(
+    name: str, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function, arguments = PROGRAMS[name]
+    lowered = adze.trace(function, *arguments).lower(target)
+    with_pipelines = lowered.compile(cache=False).vmfb
+    monkeypatch.setattr(invocation, "_PIPELINES", {})
+    assert lowered.compile(cache=False).vmfb == with_pipelines
+
+
+def test_a_large_module_stays_in_its_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = b"func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }"
+    expected = compile_bytecode(module, parse_target("cpu")).vmfb
+    monkeypatch.setattr(invocation, "_MOST_COPIED", 0)
+
+    def refuse(self: Invocation) -> None:
+        raise AssertionError("a new session")
+
+    monkeypatch.setattr(Invocation, "_renew", refuse)
+    assert compile_bytecode(module, parse_target("cpu")).vmfb == expected
+
+
+def test_other_execution_models_keep_their_phases() -> None:
+    model = compiler.ExecutionModel.INLINE_DYNAMIC
+    for options, has_pipelines in ((CompileOptions(), True), (CompileOptions(execution_model=model), False)):
+        with Invocation((*parse_target("cpu").flags, *options.flags()), []) as begun:
+            assert (begun._pipeline_behind("flow") is not None) is has_pipelines
+            assert begun._pipeline_behind("stream") is None
