@@ -96,6 +96,7 @@ class Writer:
         self.numbers = numbers or count()
         self._sizes: dict[tuple[str, int], Extent] = {}
         self._shaped_as: dict[str, str] = {}
+        self._fewer_axes: dict[str, tuple[Ref, list[int]]] = {}
 
     def op(
         self,
@@ -206,10 +207,29 @@ class Writer:
     def reshape(self, x: Ref, *shape: Extent) -> Ref:
         result = x.type.with_shape(known_sizes(shape))
         if not result.is_static:
+            kept = self._kept_axes(x, shape)
+            if kept is not None:  # IREE compiles no dynamic reshapes
+                longer = self.broadcast(x, shape, kept)
+                self._fewer_axes[longer.name] = x, kept
+                return longer
             return self._sized(self.one("dynamic_reshape", (x, self.vector(shape)), result), shape)
         return x if x.type == result else self.one("reshape", (x,), result)
 
+    def _kept_axes(self, x: Ref, shape: Sequence[Extent]) -> list[int] | None:
+        """Where the axes of `x` are in `shape`, if that has axes of size 1 besides and no others."""
+        sizes = self.extents(x)
+        places: list[int] = []
+        for axis, n in enumerate(shape):
+            if len(places) < len(sizes) and n == sizes[len(places)]:
+                places.append(axis)
+            elif n != 1:
+                return None
+        return places if len(places) == len(sizes) else None
+
     def broadcast(self, x: Ref, shape: Sequence[Extent], dimensions: Sequence[int] = ()) -> Ref:
+        if x.name in self._fewer_axes:  # of two in a row, IREE's importer forgets which axes are not repeated
+            x, kept = self._fewer_axes[x.name]
+            dimensions = [dimensions[axis] for axis in kept]
         result = x.type.with_shape(known_sizes(shape))
         attributes = {"broadcast_dimensions": ints(dimensions)}
         if result.is_static:

@@ -165,7 +165,9 @@ def test_iree_computes_the_same(tmp_path: Path) -> None:
     def program(w: Any, x: Any) -> Any:
         h = adze.nn.softmax(x @ w, axis=0)
         last, _ = adze.lax.scan(lambda c, row: (xp.tanh(c @ w + row), None), x[0], h)
-        return last, xp.mean(h, axis=0), xp.sort(x, axis=0)[1:], xp.concatenate([x, h]), xp.argmax(x, axis=0)
+        far = xp.sum(xp.abs(x[:, None, :] - x[None]), axis=(1, 2))
+        ordered = xp.sort(x, axis=0)[1:]
+        return last, far, xp.mean(h, axis=0), ordered, xp.concatenate([x, h]), xp.argmax(x, axis=0)
 
     text = adze.to_stablehlo(program)(W, ROWS)
     built = compile_with_iree(text, tmp_path)
@@ -189,6 +191,7 @@ def test_iree_computes_the_same(tmp_path: Path) -> None:
         (lambda x: adze.lax.pad(x, xp.float32(0), ((0, x.shape[0], 0), (0, 0, 0))), "dynamic_pad"),
         (lambda x: x.at[1].set(0), "scatter|dynamic_update_slice"),
         (lambda x: xp.cumsum(x, axis=0), "dynamic_reduce_window"),
+        (lambda x: xp.cumsum(x, axis=1), "reduce_window"),
     ],
 )
 def test_what_iree_does_not_compile(function: Any, op: str, tmp_path: Path) -> None:
