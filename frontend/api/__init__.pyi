@@ -35,7 +35,6 @@ from .frontend.compat.top import Device as Device
 from .frontend.compat.top import NamedSharding as NamedSharding
 from .frontend.compat.top import P as P
 from .frontend.compat.top import ensure_compile_time_eval as ensure_compile_time_eval
-from .frontend.compat.top import local_devices as local_devices
 from .frontend.compat.top import pmap as pmap
 from .frontend.control.associative_scan import associative_scan as associative_scan
 from .frontend.control.branches import cond as cond
@@ -103,6 +102,7 @@ from .frontend.staging.jit import explain_retrace as explain_retrace
 from .frontend.staging.jit import jit as jit
 from .frontend.staging.jit import trace as trace
 from .frontend.staging.machine import devices as devices
+from .frontend.staging.machine import local_devices as local_devices
 from .frontend.staging.machine import release_memory as release_memory
 from .frontend.staging.placement import device_put as device_put
 from .frontend.staging.programs import Program as Program

@@ -1,17 +1,16 @@
-"""Names of `jax.sharding` for meshes of devices. adze has one device a program, and several ranks a job.
-
-A mesh of one device can be made and compared, since libraries keep it beside their parameters; one of more
-has ranks, as `make_mesh` makes it.
-"""
+"""Names of `jax.sharding`: meshes of ranks, and how arrays lie on them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
+from ..sharding.mesh import AbstractMesh as AbstractMesh
 from ..sharding.mesh import AxisType as AxisType
-from ..sharding.mesh import PartitionSpec, current_mesh, make_mesh
+from ..sharding.mesh import Mesh as Mesh
+from ..sharding.mesh import PartitionSpec, current_mesh, ranks_of_shape, set_mesh
+from ..sharding.mesh import get_mesh as get_mesh
 from ..sharding.named import NamedSharding as NamedSharding
 from ..sharding.named import Sharding as Sharding
 from ..sharding.named import SingleDeviceSharding as SingleDeviceSharding
@@ -19,50 +18,23 @@ from ..sharding.named import SingleDeviceSharding as SingleDeviceSharding
 P = PartitionSpec
 
 
-class Mesh:
-    """Devices by named axes. One of a single device is of this class; larger ones are meshes of ranks."""
-
-    def __new__(cls, devices: Any, axis_names: Any = (), **_: Any) -> Any:
-        grid = np.asarray(devices, dtype=object)
-        if grid.size > 1:
-            return make_mesh(grid.shape, (axis_names,) if isinstance(axis_names, str) else tuple(axis_names))
-        return super().__new__(cls)
-
-    def __init__(self, devices: Any, axis_names: Any = (), **_: Any) -> None:
-        self.devices = np.asarray(devices, dtype=object)
-        self.axis_names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
-
-    def __repr__(self) -> str:
-        return f"Mesh({', '.join(f'{name!r}: {size}' for name, size in self.shape.items())})"
-
-    @property
-    def empty(self) -> bool:
-        return self.devices.size == 0
-
-    @property
-    def shape(self) -> dict[str, int]:
-        return dict(zip(self.axis_names, self.devices.shape, strict=False))
-
-    def __enter__(self) -> Mesh:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Nothing was entered."""
+def get_abstract_mesh() -> AbstractMesh:
+    """The mesh in force without its ranks, an empty one where there is none."""
+    mesh = current_mesh()
+    return AbstractMesh() if mesh is None else mesh.abstract_mesh
 
 
-class AbstractMesh(Mesh):
-    """A mesh without its devices: always empty."""
-
-    def __new__(cls, *_: Any, **__: Any) -> Any:
-        return object.__new__(cls)
-
-    def __init__(self, *_: Any, **__: Any) -> None:
-        super().__init__([])
+@contextmanager
+def use_abstract_mesh(mesh: AbstractMesh) -> Iterator[AbstractMesh]:
+    """A context in which a mesh of these sizes is in force, with the ranks of this process or of the job."""
+    in_force = mesh if isinstance(mesh, Mesh) else None if mesh.empty else ranks_of_shape(mesh)
+    with set_mesh(in_force):
+        yield mesh
 
 
-def get_abstract_mesh() -> Any:
-    """The mesh in force, an empty one where there is none."""
-    return current_mesh() or AbstractMesh()
+def use_mesh(mesh: Mesh) -> Any:
+    """A context in which a mesh is in force: `set_mesh`."""
+    return set_mesh(mesh)
 
 
 __all__ = [
@@ -75,4 +47,7 @@ __all__ = [
     "Sharding",
     "SingleDeviceSharding",
     "get_abstract_mesh",
+    "get_mesh",
+    "set_mesh",
+    "use_abstract_mesh",
 ]

@@ -6,18 +6,29 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ...runtime.execute.devices import Device as Device
 from .. import tree
 from ..errors import UnsupportedError
+from ..sharding.ranks import Rank as Device
 from ..staging.jax_settings import Config
+from ..staging.jax_settings import config as settings
 from ..tracing.array import ArrayMethods as Array
 from ..tracing.frames import at_compile_time as ensure_compile_time_eval
 from ..tracing.locations import user_location_text
+from .devices import device_count as device_count
+from .devices import devices as devices
+from .devices import host_count as host_count
+from .devices import host_id as host_id
+from .devices import host_ids as host_ids
+from .devices import local_device_count as local_device_count
+from .devices import local_devices as local_devices
+from .devices import process_count as process_count
+from .devices import process_index as process_index
+from .devices import process_indices as process_indices
 from .sharding import NamedSharding as NamedSharding
 from .sharding import P as P
 
@@ -42,6 +53,8 @@ class ClientConfig(Config):
             self._values[name] = bool(value)
         else:
             super().update(name, value)
+        if name == "jax_num_cpu_devices":
+            settings.update(name, value)
 
     @property
     def x64_enabled(self) -> bool:
@@ -52,46 +65,62 @@ class ClientConfig(Config):
 config = ClientConfig()
 
 
-def local_devices(process_index: int | None = None, backend: str | None = None) -> list[Any]:
-    """The devices of this process: `adze.devices()`."""
-    from ..staging.machine import devices
-
-    return devices()
-
-
 def pmap(
     fun: Callable[..., Any],
     axis_name: Any = None,
     *,
     in_axes: Any = 0,
     out_axes: Any = 0,
-    static_broadcasted_argnums: Any = (),
+    static_broadcasted_argnums: int | Sequence[int] = (),
+    devices: Sequence[Any] | None = None,
+    backend: str | None = None,
+    axis_size: int | None = None,
+    donate_argnums: int | Sequence[int] = (),
     **_: Any,
 ) -> Callable[..., Any]:
-    """`fun` over the one device of a program: the mapped axes are of size 1, as they are in JAX there.
+    """`fun` over the devices of this process, one element of the mapped axes each: `jit(vmap(fun))`.
 
-    Raises `UnsupportedError` for axes of other sizes.
+    Collectives over `axis_name` are those of the map. Raises `UnsupportedError` for more elements than there
+    are devices (`jax_num_cpu_devices`), and in a job of several processes, which `shard_map` is for.
     """
     from ..staging.jit import jit
     from ..transforms.vmap import vmap
 
-    if static_broadcasted_argnums not in ((), None):
-        raise UnsupportedError("pmap(static_broadcasted_argnums=...)", where=user_location_text())
-    mapped = jit(vmap(fun, in_axes=in_axes, out_axes=out_axes, axis_name=axis_name))
-    axes = in_axes if isinstance(in_axes, (tuple, list)) else None
+    nums = static_broadcasted_argnums
+    static = frozenset((nums,) if isinstance(nums, int) else nums or ())
+
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        fixed = {i: arg for i, arg in enumerate(args) if i in static}
+        axes = in_axes
+        if isinstance(axes, (tuple, list)):
+            axes = tuple(axis for i, axis in enumerate(axes) if i not in static)
+
+        def of_one(*own: Any, **named: Any) -> Any:
+            rest = iter(own)
+            return fun(*(fixed[i] if i in fixed else next(rest) for i in range(len(args))), **named)
+
+        arrays = [arg for i, arg in enumerate(args) if i not in static]
+        return vmap(of_one, in_axes=axes, out_axes=out_axes, axis_name=axis_name, axis_size=axis_size)(
+            *arrays, **kwargs
+        )
+
+    functools.update_wrapper(mapped, fun)
+    compiled = jit(mapped, static_argnums=tuple(static), donate_argnums=donate_argnums)
 
     @functools.wraps(fun)
-    def call(*args: Any) -> Any:
-        for i, arg in enumerate(args):
-            axis = in_axes if axes is None else axes[i]
-            for leaf in tree.leaves(arg) if isinstance(axis, int) else ():
-                if np.shape(leaf)[axis] != 1:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        count = local_device_count(backend) if devices is None else len(devices)
+        axes = in_axes if isinstance(in_axes, (tuple, list)) else [in_axes] * len(args)
+        for i, (arg, axis) in enumerate(zip(args, axes, strict=False)):
+            leaves = tree.leaves(arg) if isinstance(axis, int) and i not in static else ()
+            for leaf in leaves:
+                if np.shape(leaf)[axis] > count or process_count() > 1:
                     raise UnsupportedError(
-                        f"pmap over {np.shape(leaf)[axis]} devices: a program of adze runs on one",
+                        f"pmap over {np.shape(leaf)[axis]} devices, of which each process has {count}",
                         where=user_location_text(),
-                        hint="write jit(vmap(...))",
+                        hint="set jax_num_cpu_devices, or write jit(vmap(...)), or shard_map for a job",
                     )
-        return mapped(*args)
+        return compiled(*args, **kwargs)
 
     return call
 
@@ -102,7 +131,13 @@ __all__ = [
     "NamedSharding",
     "P",
     "config",
+    "device_count",
+    "devices",
     "ensure_compile_time_eval",
+    "local_device_count",
     "local_devices",
     "pmap",
+    "process_count",
+    "process_index",
+    "process_indices",
 ]

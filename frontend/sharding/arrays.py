@@ -21,16 +21,23 @@ from ..tracing.deleted import PartialArray
 from ..tracing.interpreter import as_value
 from ..tracing.locations import user_location_text
 from .named import Index, NamedSharding, SingleDeviceSharding
+from .ranks import Rank
 
 
 @dataclass(frozen=True)
 class Shard:
     """A part of an array: the rank that has it, where it is in the whole, and which of equal ones it is."""
 
-    device: int
+    device: Rank
     index: Index
     replica_id: int
     data: Array
+
+    def __repr__(self) -> str:
+        return (
+            f"Shard(device={self.device!r}, index={self.index}, replica_id={self.replica_id}, "
+            f"data={self.data})"
+        )
 
 
 class ShardedArray(PartialArray):
@@ -75,6 +82,15 @@ class ShardedArray(PartialArray):
     def sharding(self) -> NamedSharding:
         """How it lies on the ranks."""
         return self._lies
+
+    @property
+    def committed(self) -> bool:
+        """True: it was put on the ranks of a mesh."""
+        return True
+
+    def devices(self) -> set[Any]:
+        """The ranks that have a part of it."""
+        return self.sharding.device_set
 
     @property
     def buffer(self) -> Any:
@@ -131,12 +147,13 @@ def sharding_of(array: Any) -> Any:
 def shards_of(array: Array) -> list[Shard]:
     """The parts of an array that this process has."""
     if not isinstance(array, ShardedArray):
-        return [Shard(0, (slice(None),) * array.ndim, 0, array)]
+        return [Shard(Rank(0), (slice(None),) * array.ndim, 0, array)]
     found = []
     for rank in array.sharding.own_ranks:
         index = array.sharding.index(array.shape, rank)
         data = array.part if array.sharding.is_remote else Array(array.numpy()[index])
-        found.append(Shard(rank, index, array.sharding.replica(rank), data))
+        device = array.sharding.mesh.devices.flat[rank]
+        found.append(Shard(device, index, array.sharding.replica(rank), data))
     return found
 
 

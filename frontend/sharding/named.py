@@ -14,7 +14,7 @@ import numpy as np
 
 from ...dialects.communicator import bound
 from ...passes.partition.layouts import Grid, Spec
-from ..errors import ArgumentError, ShapeError, ShardingError
+from ..errors import ShapeError, ShardingError
 from ..tracing.locations import user_location_text
 from .mesh import UNCONSTRAINED, Mesh, PartitionSpec, check_spec, current_mesh, local_shape
 
@@ -61,20 +61,26 @@ class NamedSharding(Sharding):
     spec: PartitionSpec
 
     def __post_init__(self) -> None:
-        if isinstance(self.mesh, Mesh):
+        if self.mesh.axis_names:
             check_spec("NamedSharding", self.mesh, self.spec)
-            return
-        for entry in self.spec if self.mesh.axis_names else ():
-            for name in entry if isinstance(entry, tuple) else (entry,):
-                if name is not None and name not in self.mesh.axis_names:
-                    raise ArgumentError(
-                        f"NamedSharding: {self.spec} names the axis {name!r}, the mesh has "
-                        f"{self.mesh.axis_names}",
-                        where=user_location_text(),
-                    )
 
     def __repr__(self) -> str:
-        return f"NamedSharding({getattr(self.mesh, 'shape', self.mesh)}, {self.spec})"
+        return f"NamedSharding(mesh={self.mesh!s}, spec={self.spec}, memory_kind=device)"
+
+    @property
+    def device_set(self) -> set[Any]:
+        """The devices, or ranks, that have a part."""
+        return set(self.mesh.devices.flat)
+
+    @property
+    def num_devices(self) -> int:
+        """How many there are."""
+        return int(self.mesh.size)
+
+    @property
+    def memory_kind(self) -> str:
+        """`device`: arrays lie in the memory of their device."""
+        return "device"
 
     def check_array(self, value: Any) -> None:
         """Raise `ShapeError` for an array with fewer dimensions than the specification names."""
@@ -90,12 +96,12 @@ class NamedSharding(Sharding):
         """The device of a mesh that has one."""
         if isinstance(self.mesh, Mesh):
             return None
-        return self.mesh.devices.flat[0] if self.mesh.devices.size else None
+        return None if self.has_ranks or self.mesh.empty else self.mesh.devices.flat[0]
 
     @property
     def has_ranks(self) -> bool:
         """Whether it is about ranks, and not about one device."""
-        return isinstance(self.mesh, Mesh)
+        return isinstance(self.mesh, Mesh) and self.mesh.has_ranks
 
     @property
     def is_remote(self) -> bool:
@@ -114,7 +120,7 @@ class NamedSharding(Sharding):
 
     def shard_shape(self, global_shape: Sequence[int]) -> tuple[int, ...]:
         """The shape of the part of one rank, or device."""
-        if not isinstance(self.mesh, Mesh):
+        if not self.mesh.axis_names:
             return tuple(global_shape)
         return local_shape("NamedSharding", self.mesh, self.spec, tuple(global_shape))
 

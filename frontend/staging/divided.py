@@ -21,7 +21,7 @@ from .. import tree
 from ..errors import ShardingError
 from ..sharding.arrays import ShardedArray, is_divided
 from ..sharding.constraints import Shardings, leaf_shardings
-from ..sharding.mesh import Mesh, PartitionSpec, local_shape, spec_of
+from ..sharding.mesh import Mesh, PartitionSpec, local_shape, mesh_of_job, spec_of
 from ..sharding.named import NamedSharding
 from ..tracing.interpreter import as_value
 from ..tracing.locations import user_location_text
@@ -179,7 +179,7 @@ def _meshes_of_constraints(traced: Traced) -> set[Mesh]:
     if communicator is None or communicator.size == 1:
         return set()
     grids = stated_grids(traced.program.module)
-    found = {Mesh(grid.sizes, grid.names, is_local=False) for grid in grids}
+    found = {mesh_of_job(grid.sizes, grid.names) for grid in grids}
     return {mesh for mesh in found if mesh.size == communicator.size}
 
 

@@ -68,7 +68,7 @@ class Config:
 
         `jax_debug_nans` and `jax_disable_jit` hold from now on in this thread, the others everywhere.
         `jax_log_compiles` and `jax_explain_cache_misses` log each trace with its reason (logger `adze`).
-        `jax_num_cpu_devices` changes nothing: a mesh of any size has ranks in this process.
+        `jax_num_cpu_devices` is how many devices `jax.devices()` lists in programs written for JAX.
         """
         check(name, value)
         if name == "jax_debug_nans":

@@ -11,6 +11,9 @@ def devices() -> list[DeviceInfo]:
     return list_devices()
 
 
+local_devices = devices
+
+
 def release_memory() -> None:
     """Give the memory of arrays that are gone back to the system.
 

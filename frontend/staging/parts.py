@@ -17,7 +17,7 @@ from ...runtime.distributed.programs import job_from
 from ...runtime.execute.devices import Device
 from ..errors import ShardingError
 from ..sharding.arrays import ShardedArray
-from ..sharding.mesh import Mesh, spec_of
+from ..sharding.mesh import mesh_of_job, spec_of
 from ..sharding.named import NamedSharding
 from ..tracing.array import Array
 from ..tracing.locations import user_location_text
@@ -31,7 +31,7 @@ class Parts:
     """
 
     def __init__(self, division: Division, of_rank: FunctionSignature) -> None:
-        mesh = Mesh(division.sizes, division.names, is_local=False)
+        mesh = mesh_of_job(division.sizes, division.names)
         self.signature = division.whole(of_rank)
         self.inputs = tuple(NamedSharding(mesh, spec_of(axes)) for axes in division.inputs)
         self.outputs = tuple(NamedSharding(mesh, spec_of(axes)) for axes in division.outputs)

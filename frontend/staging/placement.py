@@ -12,6 +12,7 @@ from ..errors import ArgumentError
 from ..sharding.arrays import is_divided, whole_array
 from ..sharding.constraints import with_sharding_constraint
 from ..sharding.named import NamedSharding, is_sharding, named_sharding
+from ..sharding.ranks import Rank
 from ..tracing.array import Array
 from ..tracing.frames import Tracer
 from ..tracing.interpreter import as_value
@@ -47,7 +48,7 @@ def device_put(
     if check is not None:
         tree.map(check, x)
     device = getattr(device, "one_device", device)
-    name = device.name if isinstance(device, DeviceInfo) else device
+    name = device.name if isinstance(device, DeviceInfo) else "cpu" if isinstance(device, Rank) else device
     if name is not None and not isinstance(name, str):
         raise ArgumentError(
             f"device is {type(name).__name__}: {name!r}, expected an entry of adze.devices() or its name",

@@ -365,6 +365,11 @@ class Array(ArrayMethods):
         return _sharding_of(self)
 
     @property
+    def committed(self) -> bool:
+        """Whether it was put on the ranks of a mesh; an array of one device goes wherever a program runs."""
+        return False
+
+    @property
     def is_fully_addressable(self) -> bool:
         """Whether this process has all elements."""
         return True

@@ -27,6 +27,7 @@ from ..tracing.jax_rules import follows_jax
 from ..tracing.locations import user_location_text
 from ..tracing.specs import ShapeDtype
 from ..tracing.trace import function_name
+from ..tracing.varying import mesh_axes
 
 
 @resumes_trace
@@ -43,7 +44,8 @@ def pure_callback(
     `result_shape_dtypes` is the tree of its results, with `ShapeDtype`s (or arrays) as leaves. In a compiled
     program the call happens when the program runs; it may happen more than once, or never where its
     results are not used. `vmap_method` says how `vmap` maps it: "sequential" (one call an element),
-    "expand_dims" (one call, other arguments with a leading axis of size 1) or "broadcast_all".
+    "expand_dims" (one call, other arguments with a leading axis of size 1) or "broadcast_all". In `shard_map`
+    each rank calls the function with its part.
 
     Has no derivative: put it into a `custom_jvp` or `custom_vjp`. Raises `CallbackError` for results of
     other shapes, dtypes or trees; what `callback` raises in eager calls comes through as it is, and from a
@@ -80,7 +82,8 @@ def io_callback(
     function = _Function(callback, result_shape_dtypes, args, kwargs)
     if current_frame() is None:
         return function.called(function.arrays())
-    mapping = Mapping.REFUSED if ordered and follows_jax() else Mapping.SEQUENTIAL
+    is_refused = ordered and follows_jax() and not mesh_axes()
+    mapping = Mapping.REFUSED if is_refused else Mapping.SEQUENTIAL
     return tree.unflatten(function.result_tree, _effect(function, mapping, ignores_tangents=False))
 
 
@@ -280,7 +283,8 @@ _METHODS: Final = tuple(m.name.lower() for m in Mapping if m is not Mapping.REFU
 
 def _mapping(vmap_method: str | None) -> str:
     if vmap_method is None:
-        return Mapping.REFUSED.name.lower()
+        in_ranks = bool(mesh_axes())  # each rank calls the function for itself, as it would alone
+        return (Mapping.SEQUENTIAL if in_ranks else Mapping.REFUSED).name.lower()
     if vmap_method not in _METHODS:
         raise ArgumentError(
             f"vmap_method is {vmap_method!r}: expected one of {', '.join(map(repr, _METHODS))}",

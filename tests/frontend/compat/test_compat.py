@@ -177,21 +177,67 @@ def test_scipy_functions_on_arrays_of_the_shim() -> None:
 def test_one_device() -> None:
     mapped = jax.pmap(lambda x: lax.psum(x, "i"), axis_name="i")
     assert mapped(jnp.ones((1, 2))).tolist() == [[1, 1]]
-    with pytest.raises(UnsupportedError, match="pmap over 2 devices"):
+    with pytest.raises(UnsupportedError, match="pmap over 2 devices, of which each process has 1"):
         mapped(jnp.ones((2, 2)))
     grid = mesh_utils.create_device_mesh((2, 2))
     automatic = (jax.sharding.AxisType.Auto,) * 2
     assert jax.sharding.Mesh(grid, ("i", "j")) == jax.make_mesh((2, 2), ("i", "j"), automatic)
-    with pytest.raises(UnsupportedError, match="create_device_mesh: 3 devices for a mesh of"):
+    with pytest.raises(ShardingError, match="create_device_mesh: 3 devices for a mesh of"):
         mesh_utils.create_device_mesh((2, 2), [0, 1, 2])
     full = jax.make_mesh((4,), ("i",))
-    for devices in ([0, 1], full.devices[:2], full.devices[2:], [jax.devices()[0]] * 2):
+    for devices in ([0, 1], full.devices[:2], adze.devices()[:2]):
         assert jax.make_mesh((2,), ("i",), devices=devices) == jax.make_mesh((2,), ("i",))
-    with pytest.raises(UnsupportedError, match=r"make_mesh\(devices=...\): the ranks \[1, 0\] do not ascend"):
-        jax.make_mesh((2,), ("i",), devices=full.devices[1::-1])
+    for devices in (full.devices[2:], full.devices[1::-1]):
+        other = jax.make_mesh((2,), ("i",), devices=devices)
+        assert other != jax.make_mesh((2,), ("i",)) and list(other.devices) == list(devices)
+    with pytest.raises(ShardingError, match="a device stands twice"):
+        jax.make_mesh((2,), ("i",), devices=[jax.devices()[0]] * 2)
     with pytest.raises(ShardingError, match=r"make_mesh\(devices=...\): 3 devices for {'i': 2}"):
         jax.make_mesh((2,), ("i",), devices=full.devices[:3])
     assert jax.sharding.PartitionSpec("i", None) == ("i", None)
+
+
+def test_as_many_devices_as_were_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [repr(d) for d in jax.devices()] == ["CpuDevice(id=0)"]
+    monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_foo --xla_force_host_platform_device_count=4")
+    assert jax.device_count() == jax.local_device_count() == len(jax.devices("cpu")) == 4
+    monkeypatch.setenv("JAX_NUM_CPU_DEVICES", "3")
+    assert jax.device_count() == 3
+    try:
+        jax.config.update("jax_num_cpu_devices", 8)
+        devices = np.array(jax.devices()).reshape(4, 2)
+        mesh = jax.sharding.Mesh(devices, ("x", "y"))
+        assert str(mesh) == "Mesh('x': 4, 'y': 2, axis_types=(Auto, Auto))"
+        assert isinstance(jax.make_mesh((2,), ("x",)), jax.sharding.Mesh)
+        share = jax.pmap(lambda x: x / lax.psum(x, "i"), axis_name="i")(jnp.arange(8.0))
+        assert np.allclose(share, np.arange(8) / 28)
+        times = jax.pmap(lambda x, n: x * n, static_broadcasted_argnums=1)
+        assert times(jnp.arange(8.0), 3).tolist() == (np.arange(8) * 3).tolist()
+    finally:
+        jax.config.update("jax_num_cpu_devices", None)
+    with pytest.raises(RuntimeError, match="unknown backend 'gpu'"):
+        jax.devices("gpu")
+    device = devices[1, 1]
+    assert (device.id, device.platform, device.process_index, str(device)) == (3, "cpu", 0, "cpu:3")
+    assert jax.device_put(jnp.ones(2), device).tolist() == [1.0, 1.0]
+
+
+def test_where_arrays_lie_on_meshes_in_any_order() -> None:
+    full = jax.make_mesh((4,), ("x",))
+    backwards = jax.make_mesh((4,), ("x",), devices=full.devices[::-1])
+    place = jax.NamedSharding(backwards, jax.P("x"))
+    x = jax.device_put(np.arange(4.0, dtype=np.float32), place)
+    assert x.committed and not jnp.ones(3).committed
+    assert x.devices() == set(full.devices) and x.sharding.num_devices == 4
+    by_device = sorted(x.addressable_shards, key=lambda shard: shard.device.id)
+    assert [float(shard.data[0]) for shard in by_device] == [3.0, 2.0, 1.0, 0.0]
+    assert repr(by_device[0]).startswith(
+        "Shard(device=CpuDevice(id=0), index=(slice(3, 4, None),), replica_id=0"
+    )
+    moved = jax.shard_map(
+        lambda x: x + lax.axis_index("x"), mesh=backwards, in_specs=jax.P("x"), out_specs=jax.P("x")
+    )
+    assert moved(x).tolist() == [0.0, 2.0, 4.0, 6.0]
 
 
 def test_shapes_inside_a_trace_may_use_its_values() -> None:

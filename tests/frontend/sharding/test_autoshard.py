@@ -48,7 +48,7 @@ def test_a_large_batch_is_divided() -> None:
     assert specs(found)[2] == P("d")
     assert [s.spec for s in found.out_shardings] == [P(), P()]
     assert "all-reduce" not in str(found)
-    assert str(found).splitlines()[2].split() == ["x:", "f32[4096,64]", "PartitionSpec('d')"]
+    assert str(found).splitlines()[2].split() == ["x:", "f32[4096,64]", "P('d',)"]
 
 
 def test_large_weights_are_divided_by_columns_and_rows() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -328,7 +329,7 @@ def test_mistakes(mistake: str) -> None:
 def test_specifications() -> None:
     mesh = adze.make_mesh((2, 4), ("a", "b"))
     assert NamedSharding(mesh, P(("a", "b"), None)).shard_shape((16, 3)) == (2, 3)
-    assert repr(PartitionSpec("a", None)) == "PartitionSpec('a', None)"
+    assert repr(PartitionSpec("a", None)) == "P('a', None)"
     assert mesh.shape == {"a": 2, "b": 4} and mesh.size == 8 and mesh.is_local
 
 
@@ -338,5 +339,36 @@ def test_device_put_of_a_specification_asks_for_its_mesh() -> None:
         with pytest.raises(ShardingError) as caught:
             adze.device_put({"w": np.ones(4)}, place)
         text = str(caught.value)
-        assert "device_put: PartitionSpec('X') says how an array is divided, but not over which mesh" in text
-        assert "name the mesh: NamedSharding(mesh, PartitionSpec('X'))" in text
+        assert "device_put: P('X',) says how an array is divided, but not over which mesh" in text
+        assert "name the mesh: NamedSharding(mesh, P('X',))" in text
+
+
+@pytest.mark.parametrize("is_jitted", [False, True])
+def test_python_functions_are_called_by_each_rank(is_jitted: bool) -> None:
+    mesh = adze.make_mesh((4,), ("i",))
+    seen: list[tuple[int, ...]] = []
+
+    def sine(x: np.ndarray) -> np.ndarray:
+        seen.append(x.shape)
+        return np.sin(x)
+
+    def of_rank(x: adze.Array) -> adze.Array:
+        return adze.pure_callback(sine, adze.ShapeDtype(x.shape, x.dtype), x) + lax.axis_index("i")
+
+    f = adze.shard_map(of_rank, mesh=mesh, in_specs=P("i"), out_specs=P("i"))
+    x = np.arange(8, dtype=np.float32)
+    result = (adze.jit(f) if is_jitted else f)(x)
+    assert np.allclose(result, np.sin(x) + np.arange(4).repeat(2), atol=1e-6)
+    assert seen == [(2,)] * 4
+
+
+def test_specifications_with_sums() -> None:
+    spec = P(None, "a", unreduced={"b"})
+    assert repr(spec) == "P(None, 'a', unreduced={'b'})"
+    assert spec != P(None, "a") and spec == P(None, "a", unreduced="b") and hash(spec) != hash(P(None, "a"))
+    assert spec.update(unreduced=()) == P(None, "a") and spec.partitions == (None, "a")
+    assert pickle.loads(pickle.dumps(spec)) == spec
+    with pytest.raises(ShardingError, match="'a' stands twice"):
+        P("a", reduced={"a"})
+    with pytest.raises(ShardingError, match="must name axes of the mesh"):
+        NamedSharding(adze.make_mesh((2,), ("a",)), P(unreduced={"b"}))

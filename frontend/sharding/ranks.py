@@ -1,0 +1,75 @@
+"""Ranks as programs written for JAX see them: devices with numbers.
+
+Input: the number of a rank. Output: an object that is equal to the number and has what JAX says of a device.
+Idea: adze numbers ranks where JAX lists devices, so that one object is both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import total_ordering
+
+import numpy as np
+
+
+@total_ordering
+@dataclass(frozen=True, eq=False, slots=True)
+class Rank:
+    """The rank of this number, which programs written for JAX take for a device of a CPU."""
+
+    id: int
+
+    @property
+    def platform(self) -> str:
+        """`cpu`: ranks hold arrays in the memory of a process."""
+        return "cpu"
+
+    @property
+    def device_kind(self) -> str:
+        """The same: a rank is no machine of its own."""
+        return self.platform
+
+    @property
+    def process_index(self) -> int:
+        """The process that it is: the only one, or that of its number in a job."""
+        from ...dialects.communicator import bound
+
+        return 0 if bound() is None else self.id
+
+    @property
+    def host_id(self) -> int:
+        """Another name of `process_index`."""
+        return self.process_index
+
+    @property
+    def local_hardware_id(self) -> int:
+        """Which of its process's ranks it is."""
+        return self.id - self.process_index
+
+    def memory_stats(self) -> None:
+        """None: nobody counts the bytes of a rank."""
+
+    def __index__(self) -> int:
+        return self.id
+
+    def __int__(self) -> int:
+        return self.id
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (Rank, int, np.integer)):
+            return self.id == int(other)
+        return NotImplemented
+
+    def __lt__(self, other: object) -> bool:
+        if isinstance(other, (Rank, int, np.integer)):
+            return self.id < int(other)
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def __repr__(self) -> str:
+        return f"CpuDevice(id={self.id})"
+
+    def __str__(self) -> str:
+        return f"cpu:{self.id}"
