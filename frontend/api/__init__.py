@@ -44,11 +44,16 @@ def _array_functions() -> Mapping[str, Callable[..., Any]]:
     def namespace() -> Any:
         return importlib.import_module(".numpy", __name__)
 
-    def of_ranks(name: str) -> Callable[..., Any]:
-        return lambda x: getattr(importlib.import_module(".frontend.sharding.arrays", __name__), name)(x)
+    def of_module(module: str, name: str) -> Callable[..., Any]:
+        return lambda x: getattr(importlib.import_module(f".frontend.{module}", __name__), name)(x)
 
-    names = ("sharding_of", "shards_of")
-    return {**TABLE, "array_namespace": namespace, **{name: of_ranks(name) for name in names}}
+    places = {
+        "sharding_of": "sharding.arrays",
+        "shards_of": "sharding.arrays",
+        "stablehlo_text": "imports.stablehlo_out.function",
+    }
+    of_layers_above = {name: of_module(module, name) for name, module in places.items()}
+    return {**TABLE, "array_namespace": namespace, **of_layers_above}
 
 
 _operators.register(_array_functions)

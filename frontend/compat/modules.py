@@ -24,6 +24,7 @@ STAND_INS: Final = {
     "experimental": "experimental",
     "experimental.hijax": "hijax",
     "experimental.mesh_utils": "meshes",
+    "experimental.multihost_utils": "distributed_helpers",
     "extend": "empty",
     "extend.core": "core",
     "extend.core.primitives": "primitives",

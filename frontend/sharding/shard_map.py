@@ -13,13 +13,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 from ...dialects.types import INT32, TensorType
 from .. import tree
 from ..errors import ArgumentTypeError, ShardingError
 from ..library.lax.mesh_collectives import gathered, unvaried
-from ..tracing.frames import current_frame
+from ..tracing.frames import Tracer, current_frame
 from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of, varied_over
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
@@ -29,13 +29,24 @@ from ..tracing.varying import MeshAxis, at_least, axes_of_value, bound_mesh, mes
 from ..transforms.named_axes import hidden_axes
 from .local_parts import divided, joined
 from .mesh import Mesh, PartitionSpec, check_spec, current_mesh, local_shape
+from .named import NamedSharding
+
+
+class _OfArguments:
+    """What `in_specs` is by default."""
+
+    def __repr__(self) -> str:
+        return "as arguments lie"
+
+
+OF_ARGUMENTS: Final = _OfArguments()
 
 
 def shard_map(
     f: Callable[..., Any] | None = None,
     *,
     mesh: Mesh | None = None,
-    in_specs: Any,
+    in_specs: Any = OF_ARGUMENTS,
     out_specs: Any,
     axis_names: Collection[str] | None = None,
     check_vma: bool = True,
@@ -43,9 +54,10 @@ def shard_map(
     """A function of whole arrays that calls `f` in each rank of `mesh` with that rank's parts of them.
 
     `in_specs` has a `PartitionSpec` for each argument (or one for all), `out_specs` for each result, trees
-    of them where arguments are trees; None stands for what all ranks have. Without `mesh` it is the one in
-    force when the function is called (`adze.set_mesh`). A result whose spec does not name an axis must be
-    the same along it (`lax.psum` makes it so); otherwise `ShardingError` is raised.
+    of them where arguments are trees; None stands for what all ranks have. Without `in_specs` each argument
+    is divided as it lies on the mesh, where `device_put` put it. Without `mesh` it is the one in force when
+    the function is called (`adze.set_mesh`). A result whose spec does not name an axis must be the same along
+    it (`lax.psum` makes it so); otherwise `ShardingError` is raised.
 
     With `check_vma=False` nothing is checked: such a result is taken for the same in all ranks, and a
     collective may stand under a predicate whose ranks agree without being known to. Derivatives are those of
@@ -108,6 +120,8 @@ class _Call:
                 "shard_map inside shard_map", where=user_location_text(), hint="use a mesh with all the axes"
             )
         leaves, self.structure = tree.flatten(args)
+        if in_specs is OF_ARGUMENTS:
+            in_specs = tree.map(functools.partial(_own_spec, mesh), tuple(args))
         if isinstance(in_specs, (tuple, list)) and not isinstance(in_specs, PartitionSpec):
             in_specs = tuple(in_specs)
             if len(in_specs) != len(args):
@@ -289,6 +303,20 @@ class _Call:
                 if is_batched:
                     axes.insert(0, name)
         return scope.call(symbol, operands), varying
+
+
+def _own_spec(mesh: Mesh, value: Any) -> PartitionSpec:
+    """How an argument lies on the mesh. Raises `ShardingError` for one that is traced."""
+    if isinstance(value, Tracer):
+        raise ShardingError(
+            "shard_map without in_specs: how a traced array lies is not known",
+            where=user_location_text(),
+            hint="state in_specs, a PartitionSpec for each argument",
+        )
+    sharding = getattr(value, "sharding", None)
+    if isinstance(sharding, NamedSharding) and sharding.mesh.shape == mesh.shape:
+        return sharding.spec
+    return PartitionSpec()
 
 
 def _known_axes(mesh: Mesh, axis_names: Collection[str] | None) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ Input: what IREE made of a program, or what the cache kept. Output: something to
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...dialects.types import TensorType
 from ...runtime.artifact import artifact
 from ...runtime.artifact.manifest import Manifest
 from ...runtime.compile.cache import CacheKey, CacheRecord
@@ -27,6 +29,7 @@ from ..tracing.array import Array
 from ..tracing.locations import located, user_location_text
 from ..tracing.trace import Parameter, TracedProgram
 from .default_devices import default_device
+from .described import Described
 from .entries import UNKNOWN, Entry, KnownCalls
 from .exports import signature_text
 from .host import runtime_argument
@@ -54,7 +57,19 @@ class CompileReport:
         return f"{outcome}: {self.record.explanation} ({self.record.digest[:12]})"
 
 
-class Compiled:
+@dataclass(frozen=True)
+class MemoryAnalysis:
+    """Bytes that a call needs, by JAX's names: dynamic sizes count as 1."""
+
+    argument_size_in_bytes: int
+    output_size_in_bytes: int
+    temp_size_in_bytes: int
+    generated_code_size_in_bytes: int
+    peak_memory_in_bytes: int
+    alias_size_in_bytes: int = 0
+
+
+class Compiled(Described):
     """A program, loaded on first use on a device of its target: call it, `save` it, look at it."""
 
     def __init__(
@@ -141,6 +156,18 @@ class Compiled:
 
         return cost(self.program.module)
 
+    def memory_analysis(self) -> MemoryAnalysis:
+        """The bytes of a call, counted on the IR as traced, and those of the program."""
+        arguments = _bytes([p.type for p in self.program.parameters])
+        results = _bytes(self.program.result_types)
+        peak = self.cost().peak_bytes
+        temporary = max(peak - arguments - results, 0)
+        return MemoryAnalysis(arguments, results, temporary, len(self.vmfb), peak)
+
+    def as_text(self) -> str:
+        """The program as it was lowered for its target, as MLIR."""
+        return self.mlir("linalg")
+
     def mlir(self, stage: str = "traced", *, locations: bool = False) -> str:
         """The IR of a stage that the program went through, for its target."""
         from .stage_texts import text_at
@@ -170,6 +197,12 @@ class Compiled:
 
     def __repr__(self) -> str:
         return f"Compiled({signature_text(self.program)}, target={self.target}, {len(self.vmfb)} bytes)"
+
+
+def _bytes(types: Sequence[TensorType]) -> int:
+    """The bytes of arrays of these types, dynamic sizes counted as 1."""
+    known = ([n if isinstance(n, int) else 1 for n in t.shape] for t in types)
+    return sum(t.dtype.itemsize * math.prod(sizes) for t, sizes in zip(types, known, strict=True))
 
 
 def arguments_for(parameters: Sequence[Parameter], leaves: Sequence[Any]) -> list[Any]:

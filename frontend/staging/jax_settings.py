@@ -45,7 +45,28 @@ _ACCEPTED: Final[dict[str, tuple[Any, ...] | None]] = {
     "jax_softmax_custom_jvp": None,
     "jax_debug_key_reuse": (False,),
 }
+_OF_TOOLS: Final = (
+    *("jax_compilation_cache_dir", "jax_compilation_cache_max_size", "jax_enable_compilation_cache"),
+    *("jax_compilation_cache_check_contents", "jax_compilation_cache_include_metadata_in_key"),
+    *("jax_persistent_cache_min_compile_time_secs", "jax_persistent_cache_min_entry_size_bytes"),
+    *("jax_persistent_cache_enable_xla_caches", "jax_raise_persistent_cache_errors"),
+    *("jax_traceback_filtering", "jax_include_full_tracebacks_in_locations", "jax_pprint_use_color"),
+    *("jax_traceback_in_locations_limit", "jax_tracer_error_num_traceback_frames", "jax_logging_level"),
+    *("jax_debug_log_modules", "jax_compiler_detailed_logging_min_ops", "jax_captured_constants_warn_bytes"),
+    *("jax_captured_constants_report_frames", "jax_log_checkpoint_residuals", "jax_distributed_debug"),
+    *("jax_exec_time_optimization_effort", "jax_memory_fitting_effort", "jax_memory_fitting_level"),
+    *("jax_optimization_level", "jax_disable_most_optimizations", "jax_compiler_enable_remat_pass"),
+    *("jax_cpu_enable_async_dispatch", "jax_cpu_collectives_implementation", "jax_use_shardy_partitioner"),
+    *("jax_use_direct_linearize", "jax_embedded_constants_max_bytes", "jax_use_simplified_jaxpr_constants"),
+    *("jax_scan3", "jax_custom_vjp3", "jax_threefry_gpu_kernel_lowering", "jax_use_magma"),
+    *("jax_cuda_visible_devices", "jax_rocm_visible_devices", "jax_default_device"),
+    *("jax_hlo_source_file_canonicalization_regex", "jax_xla_profile_version", "jax_enable_pgle"),
+)
+"""About XLA's compiler, its caches and messages: what they say has no counterpart here, and changes no value.
+(adze keeps compiled programs in `ADZE_CACHE_DIR`.)"""
+_ACCEPTED.update(dict.fromkeys(_OF_TOOLS))
 _INSTEAD: Final = {
+    "jax_dump_ir_to": "set ADZE_DUMP_DIR before the process starts, or print adze.trace(f, x).mlir(stage)",
     "jax_enable_x64": "adze narrows no dtype, so 64-bit numbers cannot be disabled: pass float32 arrays",
     "jax_platforms": "devices are chosen by adze.jit(..., target=...) and ADZE_DEVICE",
     "jax_platform_name": "devices are chosen by adze.jit(..., target=...) and ADZE_DEVICE",
@@ -89,6 +110,10 @@ class Config:
 def check(name: str, value: Any) -> None:
     """Raise `ArgumentError` for an unknown setting, `UnsupportedError` for a value that has no effect
     here."""
+    if name in _INSTEAD and name not in _ACCEPTED:
+        raise UnsupportedError(
+            f"adze.config: {name} has no effect here", where=user_location_text(), hint=_INSTEAD[name]
+        )
     if name not in _ACCEPTED:
         raise ArgumentError(f"adze.config has no setting {name!r}", where=user_location_text())
     accepted = _ACCEPTED[name]

@@ -35,6 +35,7 @@ from .static_arguments import placed, static_parameters
 if TYPE_CHECKING:  # the passes and the runtime are loaded where a function is first traced or called
     from ..sharding.constraints import Shardings
     from .divided import DividedEntry
+    from .lowered import Lowered
     from .traced import Traced
 
 
@@ -266,6 +267,17 @@ class Jitted:
         """Trace at these arguments, arrays or `ShapeDtype` specs, without compiling."""
         args, kwargs, static = self._split(args, kwargs)
         return self._trace(args, kwargs, static)
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """Trace at these arguments, arrays or specs, and lower for the device that calls would run on.
+
+        `.compile()` makes the program, which is called without static arguments, as JAX's.
+        """
+        return self.trace(*args, **kwargs).lower(self._target or self._default_target())
+
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+        """The types of the results for these arguments, a tree of `ShapeDtype`s."""
+        return self.trace(*args, **kwargs).out_info
 
     # -- static arguments ----------------------------------------------------------------------
 

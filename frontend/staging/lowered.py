@@ -26,15 +26,21 @@ from ...runtime.distributed.programs import EXTRA
 from ...runtime.errors import CompileError
 from ...runtime.settings import read_settings
 from ...runtime.targets import TargetKind
+from ..errors import ArgumentError
+from ..tracing.locations import user_location_text
+from ..tracing.operators import library_function
 from .compiled import Compiled, CompileReport
+from .described import Described
 from .exports import exported_functions, kept_arrays, signature_text
 from .features import explained
 from .kernels import inline_layers, kernels_text, tuning_of
 from .lowering import LoweredModule
 from .modules import bytecode, clone_module, module_text
 
+_stablehlo_text = library_function("stablehlo_text")
 
-class Lowered:
+
+class Lowered(Described):
     """A program as linalg on tensors, for one target; `ir_sha256` is of its simplified adze IR."""
 
     def __init__(self, lowered: LoweredModule) -> None:
@@ -65,6 +71,19 @@ class Lowered:
     def mlir(self, *, locations: bool = False) -> str:
         """The IR as MLIR text."""
         return module_text(self.module, locations=locations)
+
+    def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
+        """The program as StableHLO, as JAX prints it; with the dialect `linalg` as it was lowered.
+
+        Raises `ModelUnsupportedError` for what StableHLO cannot express, and `ArgumentError` for others.
+        """
+        if dialect == "linalg":
+            return self.mlir(locations=debug_info)
+        if dialect not in (None, "stablehlo"):
+            raise ArgumentError(
+                f"as_text(dialect={dialect!r}): expected 'stablehlo' or 'linalg'", where=user_location_text()
+            )
+        return str(_stablehlo_text(self.program))
 
     def kernels(self, *, locations: bool = False) -> str:
         """The kernels that IREE divides the program into, with their tiles, as MLIR text."""

@@ -6,13 +6,16 @@ Idea: a program that was compiled before needs no pass, so passes are imported w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...dialects import mlir
 from ...dialects.dialect import BY_NAME
 from ...dialects.ops.constants import SizeCheck
 from ...passes.analysis.verify import verify
+from ..tracing.jax_rules import follows_jax
 from ..tracing.trace import Parameter, TracedProgram
+from .described import Described
 
 if TYPE_CHECKING:
     from ...passes.analysis.cost import Cost
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
     from .lowered import Lowered
 
 
-class Traced:
+class Traced(Described):
     """A function as adze IR. `print` shows it as MLIR; `.pretty()` in the compact readable form."""
 
     def __init__(self, traced: TracedProgram) -> None:
@@ -34,9 +37,13 @@ class Traced:
         return self.program.parameters
 
     @property
-    def jaxpr(self) -> Traced:
-        """Itself, under JAX's name for what a trace prints."""
-        return self
+    def jaxpr(self) -> Any:
+        """Itself, under JAX's name for what a trace prints; in programs written for JAX a closed jaxpr."""
+        if not follows_jax():
+            return self
+        from .equations import ClosedJaxpr
+
+        return ClosedJaxpr(self.program.program, self.program.symbol)
 
     def does_anything(self) -> bool:
         """Whether the program has a result or an effect, such as `print`, that a user asked for."""
@@ -91,8 +98,19 @@ class Traced:
 
         return cost(self.program.module)
 
-    def lower(self, target: str | Target = "cpu", observer: Observer | None = None) -> Lowered:
-        """Run the pipeline for `target`: simplify and rewrite to linalg."""
+    def lower(
+        self,
+        target: str | Target = "cpu",
+        observer: Observer | None = None,
+        *,
+        lowering_platforms: Sequence[str] | None = None,
+    ) -> Lowered:
+        """Run the pipeline for `target`: simplify and rewrite to linalg.
+
+        `lowering_platforms` is JAX's way to name the target: a sequence of one.
+        """
+        if lowering_platforms is not None:
+            (target,) = lowering_platforms
         from .lowered import Lowered
         from .lowering import lowered_module
 

@@ -13,6 +13,7 @@ from ....runtime.targets import parse_target
 from ...staging.jit import trace
 from ...staging.modules import clone_module
 from ...staging.traced import Traced
+from ...tracing.trace import TracedProgram
 from .module import module_text
 
 
@@ -41,6 +42,11 @@ def to_stablehlo(function: Callable[..., Any] | Traced, *, drop_effects: bool = 
         return traced_text(traced, drop_effects=drop_effects)
 
     return text
+
+
+def stablehlo_text(program: TracedProgram) -> str:
+    """The StableHLO text of a program, for its later stages."""
+    return traced_text(Traced(program))
 
 
 def traced_text(traced: Traced, *, drop_effects: bool = False) -> str:

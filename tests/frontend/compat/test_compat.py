@@ -410,3 +410,44 @@ def test_constructs_on_traced_values_stay_in_their_trace_at_compile_time() -> No
     for run in (f, jax.jit(f), lambda x: jax.vmap(f)(jnp.array([x]))[0]):
         np.testing.assert_allclose(run(2.0), expected, rtol=1e-6)
     np.testing.assert_allclose([jax.grad(f)(2.0), jax.jit(jax.grad(f))(2.0)], [33, 33], rtol=1e-6)
+
+
+def test_stages_by_their_names_in_jax() -> None:
+    scaled = jax.jit(lambda x, n, *, bias: {"y": x * n + bias}, static_argnums=1)
+    spec = jax.ShapeDtypeStruct((3,), np.float32)
+    traced = scaled.trace(spec, 2, bias=np.float32(1))
+    assert str(traced.jaxpr).startswith("{ lambda ; a:f32[3] b:f32[]. let")
+    lowered = scaled.lower(spec, 2, bias=np.float32(1))
+    assert "stablehlo.multiply" in lowered.as_text() and "linalg" in lowered.as_text("linalg")
+    with pytest.raises(ValueError, match=r"as_text\(dialect='hlo'\)"):
+        lowered.as_text("hlo")
+    compiled = lowered.compile()
+    assert compiled(np.float32([1, 2, 3]), bias=np.float32(1))["y"].tolist() == [3.0, 5.0, 7.0]
+    for stage in (traced, lowered, compiled):
+        assert stage.out_info["y"].shape == (3,) and stage.out_tree == jax.tree.structure({"y": 0})
+        (args, kwargs) = stage.args_info
+        assert args[0].dtype == np.float32 and list(kwargs) == ["bias"] and stage.in_tree.num_leaves == 2
+        assert stage.cost_analysis()["flops"] == 6.0
+    memory = compiled.memory_analysis()
+    assert (memory.argument_size_in_bytes, memory.output_size_in_bytes) == (16, 12)
+    assert memory.generated_code_size_in_bytes > 0 and "func.func" in compiled.as_text()
+    assert scaled.eval_shape(spec, 2, bias=np.float32(1))["y"].shape == (3,)
+
+
+def test_settings_of_xla_change_nothing_and_those_with_a_counterpart_say_it() -> None:
+    jax.config.update("jax_compilation_cache_dir", "/tmp/anywhere")
+    jax.config.update("jax_traceback_filtering", "off")
+    assert jax.config.jax_compilation_cache_dir == "/tmp/anywhere"
+    with pytest.raises(UnsupportedError, match="jax_dump_ir_to has no effect here"):
+        jax.config.update("jax_dump_ir_to", "/tmp/anywhere")
+    with pytest.raises(ValueError, match="has no setting 'jax_nothing'"):
+        jax.config.update("jax_nothing", 1)
+
+
+def test_values_of_all_processes() -> None:
+    from adze.compat.jax.experimental import multihost_utils
+
+    multihost_utils.sync_global_devices("begin")
+    assert multihost_utils.process_allgather({"x": np.ones(2)})["x"].shape == (1, 2)
+    assert multihost_utils.process_allgather(np.ones(2), tiled=True).shape == (2,)
+    assert multihost_utils.broadcast_one_to_all(jnp.ones(2)).tolist() == [1.0, 1.0]

@@ -372,3 +372,19 @@ def test_specifications_with_sums() -> None:
         P("a", reduced={"a"})
     with pytest.raises(ShardingError, match="must name axes of the mesh"):
         NamedSharding(adze.make_mesh((2,), ("a",)), P(unreduced={"b"}))
+
+
+def test_arguments_without_specs_are_divided_as_they_lie() -> None:
+    mesh = adze.make_mesh((4,), ("i",))
+    x = np.arange(32, dtype=np.float32).reshape(8, 4)
+    y = np.arange(64, dtype=np.float32).reshape(4, 16)
+    left, right = (adze.device_put(a, NamedSharding(mesh, s)) for a, s in ((x, P(None, "i")), (y, P("i"))))
+
+    @adze.shard_map(mesh=mesh, out_specs=P("i"))
+    def product(both: dict[str, adze.Array]) -> adze.Array:
+        assert both["x"].shape == (8, 1) and both["y"].shape == (1, 16)
+        return lax.psum_scatter(both["x"] @ both["y"], "i", tiled=True)
+
+    assert np.allclose(product({"x": left, "y": right}), x @ y)
+    whole = adze.shard_map(lambda a: a.sum(), mesh=mesh, out_specs=P())
+    assert float(whole(x)) == float(x.sum())  # every rank has an array that lies nowhere
