@@ -34,6 +34,7 @@ from .old_values import keep_old_values
 from .outline import KERNEL
 from .parameters import constants_to_arguments, to_buffers
 from .ranges import simplify_ranges
+from .register_tiles import keep_in_registers
 from .repeat import repeat_cheap
 from .rewritten import rewrite_refused
 from .state import yield_in_place
@@ -93,6 +94,7 @@ def build(module: mlir.ir.Module, target: Target, observe: Observe | None = None
         drop_self_copies(module)
         if read_directly(module) + write_directly(module):
             upstream(module, TIDY)
+        keep_in_registers(module, target)
         upstream(module, LOOPS)
         scratch = settle_allocations(module)
         store_bytes(module)

@@ -99,6 +99,10 @@ class Translation:
             self.memory(operation, kind, operands, results)
         elif dialect == "vector":
             self.vector(operation, kind, operands, results)
+        elif name != "arith.constant" and isinstance(operation.results[0].type, mlir.ir.VectorType):
+            each = [f"x{k}" for k in range(len(operands))]  # every operand is a vector
+            number = self.number(operation, name, each)
+            self.assign(results, [f"lanes([{number} for {', '.join(each)}, in zip({', '.join(operands)})])"])
         else:
             self.assign(results, [self.number(operation, name, operands)])
 
@@ -191,6 +195,10 @@ class Translation:
             self.say(
                 f"{results[0]} = lanes([{source}.load({before}{places[-1]} + k) for k in range({width})])"
             )
+        elif kind == "store":
+            value, target, *places = operands
+            before = "".join(f"{place}, " for place in places[:-1])
+            self.say(f"for k, x in enumerate({value}): {target}.store(x, {before}{places[-1]} + k)")
         elif kind == "broadcast":
             (width,) = mlir.ir.VectorType(operation.results[0].type).shape
             self.say(f"{results[0]} = lanes([{operands[0]}] * {width})")
@@ -204,9 +212,9 @@ class Translation:
     def number(self, operation: Any, name: str, operands: list[str]) -> str:
         """An expression for the result of an op on numbers."""
         dialect, kind = name.split(".", 1)
-        type_, given = operation.results[0].type, ", ".join(operands)
+        type_, given = element_of(operation.results[0].type), ", ".join(operands)
         if name == "arith.constant":
-            return self.constant(operation.attributes["value"], type_)
+            return self.constant(operation.attributes["value"], operation.results[0].type)
         if name == "complex.constant":
             real, imaginary = (float(a.value) for a in operation.attributes["value"])
             dtype = FLOATS[str(mlir.ir.ComplexType(type_).element_type)]
@@ -223,7 +231,7 @@ class Translation:
             return f"{self.hold(FLOAT_OPS[name])}({given})"
         if kind == "select":
             return f"({operands[1]} if {operands[0]} else {operands[2]})"
-        source = operation.operands[0].type
+        source = element_of(operation.operands[0].type)
         if kind in ("cmpi", "cmpf"):
             predicate = operation.attributes["predicate"].value
             if kind == "cmpi":
@@ -294,6 +302,11 @@ def _mixed(operation: Any, dynamic: Sequence[str]) -> Iterator[list[str]]:
     for name in ("static_offsets", "static_sizes", "static_strides"):
         numbers = list(mlir.ir.DenseI64ArrayAttr(operation.attributes[name]))
         yield [next(values) if n in (unknown, -(2**63)) else str(n) for n in numbers]
+
+
+def element_of(type_: Any) -> Any:
+    """The type of a number, or of a vector's elements."""
+    return type_.element_type if isinstance(type_, mlir.ir.VectorType) else type_
 
 
 def width_of(type_: Any) -> int:

@@ -334,6 +334,29 @@ def rows_with_rows(a: Any, b: Any, c: Any) -> Any:
     return lax.fori_loop(0, 3, step, (a, b, c))
 
 
+def reduced_columns(x: Any) -> Any:
+    """Rows in wholes and rests, one and two axes of steps; what it takes elements of is updated as well."""
+
+    def step(i: Any, s: Any) -> Any:
+        x, y = s
+        means = x.sum(0) // 3 if x.dtype.kind in "iu" else x.mean(0)
+        ends = x.max(0), x.min((0, 1)), x.prod(1), (x < means).sum(0)
+        return x.at[1].set(means), y + sum(xp.sum(e, dtype=y.dtype) for e in ends)
+
+    return lax.fori_loop(0, 3, step, (x, x.ravel()[0] * 0))
+
+
+def convolved(x: Any, w: Any) -> Any:
+    """A window times weights, summed along three axes, for each place of the result."""
+
+    def step(i: Any, y: Any) -> Any:
+        window = lax.dynamic_slice(x, (0, i, 0, 0), (x.shape[0], w.shape[0], w.shape[1], x.shape[3]))
+        return y.at[:, i].set((window[..., None] * w).sum((1, 2, 3)))
+
+    count = x.shape[1] - w.shape[0] + 1
+    return lax.fori_loop(0, count, step, xp.zeros((x.shape[0], count, w.shape[3]), x.dtype))
+
+
 def moved(x: Any) -> Any:
     def step(i: Any, c: Any) -> Any:
         padded = xp.pad(c, 1)[1:-1, :-2]
@@ -359,6 +382,13 @@ def _special() -> np.ndarray:
     return x
 
 
+def _special_columns() -> np.ndarray:
+    x = floats(4, 5, 19)
+    x[0, :2, 3], x[1, :, 17], x[2, 1, :] = np.nan, -np.inf, np.inf
+    x[:, :, 0], x[:, ::2, 18] = -0.0, 0.0
+    return x
+
+
 def _of_dtype(dtype: Any) -> list[Loop]:
     return [
         (stacked, [floats(6, 5, dtype=dtype)]),
@@ -372,7 +402,11 @@ def _of_dtype(dtype: Any) -> list[Loop]:
 
 def _of_integers(dtype: str) -> list[Loop]:
     low = RANDOM.integers(1, 100, (5,)).astype(dtype), RANDOM.integers(1, 100, (5,)).astype(dtype)
-    return [(integers, low), (reductions, [RANDOM.integers(0, 100, (3, 4)).astype(dtype)])]
+    return [
+        (integers, low),
+        (reductions, [RANDOM.integers(0, 100, (3, 4)).astype(dtype)]),
+        (reduced_columns, [RANDOM.integers(0, 100, (3, 4, 11)).astype(dtype)]),
+    ]
 
 
 _FAR: Final = np.array([0, 3, -1, -9, 9, 100, -100, 2**31 - 1], np.int32)
@@ -431,6 +465,11 @@ GROUPS: Final[dict[str, list[Loop]]] = {
         (rows_with_columns, [floats(*n, dtype=np.float64) for n in ((1, 41), (2, 41, 41), (2, 4, 9))]),
         (rows_with_rows, [floats(3, 35), floats(2, 5, 35), floats(4, 2, 16)]),
         (rows_with_rows, [floats(*n, dtype=np.float64) for n in ((3, 8), (2, 5, 8), (4, 3, 21))]),
+        *((reduced_columns, [floats(*n)]) for n in ((5, 6, 37), (9, 3, 16), (3, 13, 4), (2, 2, 300))),
+        (reduced_columns, [_special_columns()]),
+        (reduced_columns, [floats(4, 3, 21, dtype=np.float64)]),
+        (convolved, [floats(4, 5, 3, 2), floats(2, 3, 2, 20)]),
+        (convolved, [floats(11, 4, 2, 1), floats(3, 2, 1, 7)]),
         (moved, [floats(5, 5)]),
         (complex_numbers, [_COMPLEX]),
         (complex_numbers, [_COMPLEX.astype(np.complex128)]),
