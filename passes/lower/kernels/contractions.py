@@ -2,7 +2,7 @@
 
 Input: two flat operands, and for each axis of the sum its size and its strides in both operands and in the
 result; an axis without a stride in the result is summed over; what is applied to the sums before they are
-stored, and its operands. Output: the flat result.
+stored, and its operands; how the result lies. Output: the flat result, with zeros around it if need be.
 Idea: of an image the axes of positions and of window overlap, which strides express as they do all layouts,
 strides, dilations and groups. Along one axis, `columns`, the right operand is loaded as vectors; a tile of
 the result, some rows by some vectors of columns, stays in registers while the summed axes are scanned. The
@@ -21,8 +21,10 @@ from typing import Final
 
 from ....dialects import mlir
 from ...ir.aliases import Type, Value
+from ..tuning.array_layouts import Layout
 from ..tuning.contraction_tiles import Axis, Contraction
 from .builder import Array, Number, Place, branches, broadcast, carried, constant, index, loop, when
+from .copies import fill_around
 from .epilogues import Epilogue
 from .executable import Kernel, Kernels, Result, workgroup_id
 from .products import load_some, multiply_add, store_some, transposed
@@ -34,17 +36,20 @@ def contract(
     kernels: Kernels,
     left: Value,
     right: Value,
-    size: int,
+    out: Layout,
     parts: Sequence[Contraction],
     epilogue: Epilogue | None = None,
     beside: Sequence[Value] = (),
 ) -> Value:
-    """The flat result of `size` elements, each of which is written by one of `parts`.
+    """The flat result, each of whose elements is written by one of `parts`, with the zeros around them.
 
     The operands are flat tensors of f32 or of f64 with static sizes; `beside` are those of the epilogue.
     """
     parts = tuple(parts)
-    out = mlir.ir.RankedTensorType.get([size], mlir.ir.RankedTensorType(left.type).element_type)
+    type_ = mlir.ir.RankedTensorType.get([out.size], mlir.ir.RankedTensorType(left.type).element_type)
+    head = out.order[0]
+    by_batch = out.ranges[head] == (0, out.shape[head])
+    around = (out.shape[head] if by_batch else 1) if out.is_padded else 0
 
     def emit(given: Sequence[Value], written: Sequence[Value]) -> None:
         arrays = Array(given[0]), Array(given[1]), Array(written[0])
@@ -52,15 +57,21 @@ def contract(
         number, first = Number(workgroup_id()), 0
         for part in parts:
             code = _Contraction(*arrays, part, epilogue, others)
-            if len(parts) == 1:
+            if len(parts) == 1 and not around:
                 code.run(number)
             else:
                 with when((number - first).below(part.workgroups)):
                     code.run(number - first)
             first += part.workgroups
+        if around:
+            with when((number - first).below(around)):
+                batch = number - first if by_batch else None
+                has_rows = all(any(part.zeros) for part in parts)
+                fill_around(arrays[2], out, parts[0].width, batch, has_rows=has_rows)
 
-    count = sum(part.workgroups for part in parts)
-    kernel = Kernel("convolution", (Result(out),), emit, key=(parts, epilogue), workgroups=(count,))
+    count = sum(part.workgroups for part in parts) + around
+    key = parts, epilogue, out if around else out.size
+    kernel = Kernel("convolution", (Result(type_),), emit, key=key, workgroups=(count,))
     (result,) = kernels.call(kernel, [left, right, *beside])
     return result
 
@@ -347,3 +358,8 @@ class _Tile:
         for vector, (row, column, count) in zip(vectors, self.places(), strict=True):
             further = row * cut.rows.out + column * cut.columns.out
             store_some(self.code.out, vector, count, offsets.out + further)
+        before, behind = cut.zeros
+        for row in range(self.rows if before or behind else 0):
+            place = offsets.out + row * cut.rows.out
+            store_some(self.code.out, self.zero, before, place - before)
+            store_some(self.code.out, self.zero, behind, place + cut.columns.size)

@@ -16,6 +16,7 @@ import numpy as np
 
 from ....dialects import mlir
 from ...ir.aliases import Value
+from ..tuning.array_layouts import Layout
 from .builder import Array, Number, Place, broadcast, constant, index, loop, when
 from .executable import Kernel, Kernels, Result, workgroup_id
 from .products import load_some, store_some, transposed
@@ -124,6 +125,22 @@ def copy_strided(kernels: Kernels, source: Value, copy: Copy) -> Value:
     return result
 
 
+def fill_around(out: Array, layout: Layout, width: int, batch: Number | None, *, has_rows: bool) -> None:
+    """Store the zeros around an array; `batch`: those at this place of the outermost axis alone.
+
+    `has_rows`: those before and behind each row are there already.
+    """
+    sizes = layout.sizes
+    axes = [CopyAxis(sizes[a], 0, -layout.ranges[a][0], layout.shape[a]) for a in layout.order]
+    start = index(0)
+    if batch is not None:
+        start = batch * layout.strides[layout.order[0]]
+        axes = axes[1:]
+    if has_rows:
+        axes[-1] = whole(axes[-1].size, 0)
+    _Copying(out, out, Copy(tuple(axes), 0, width)).around(axes, start)
+
+
 @dataclass(frozen=True, slots=True)
 class _Copying:
     """The code of a workgroup: one place along the first axis."""
@@ -179,6 +196,20 @@ class _Copying:
                 with loop(0, head.count) as place:
                     self._axes(rest, source + place * head.stride, out + (place + head.low) * size)
             self._zeros(out + (head.low + head.count) * size, (head.size - head.low - head.count) * size)
+
+    def around(self, axes: Sequence[CopyAxis], out: Number) -> None:
+        """The zeros before and behind what the axes have."""
+        if all(axis.is_whole for axis in axes):
+            return
+        head, rest = axes[0], axes[1:]
+        size = prod(axis.size for axis in rest)
+        self._zeros(out, head.low * size)
+        if head.count == 1:
+            self.around(rest, out + head.low * size)
+        elif rest:
+            with loop(0, head.count) as place:
+                self.around(rest, out + (place + head.low) * size)
+        self._zeros(out + (head.low + head.count) * size, (head.size - head.low - head.count) * size)
 
     def _row(self, axis: CopyAxis, source: Number, out: Number) -> None:
         width = self.copy.width

@@ -59,7 +59,8 @@ class Contraction:
     has `tile_rows` rows by `vectors` vectors of `width` elements. Columns have stride 1 in the right operand
     and `panel` elements between tiles there (of an operand that is packed, whose last panel is filled up).
     `starts`: the first element in the left operand, the right one and the result; `beside`: in each operand
-    of what is applied to the sums.
+    of what is applied to the sums. `zeros`: so many are written before and behind the columns, all of which
+    one tile has then.
     """
 
     parallel: tuple[Axis, ...]
@@ -75,6 +76,7 @@ class Contraction:
     panel: int
     is_packed: bool
     beside: tuple[int, ...] = ()
+    zeros: tuple[int, int] = (0, 0)
 
     @property
     def workgroups(self) -> int:

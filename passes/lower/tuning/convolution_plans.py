@@ -19,6 +19,7 @@ import numpy as np
 from ....dialects.types import FLOAT32, FLOAT64
 from ....runtime.targets import Target
 from ..kernels.copies import Copy, CopyAxis, whole
+from .array_layouts import Layout, dense_strides
 from .configuration import has_kernels
 from .contraction_tiles import (
     COPIED,
@@ -43,6 +44,7 @@ DIRECT: Final = 1.1  # what a step costs with weights that are not packed
 FEW: Final = 8  # so many input features or more are loaded from as many pages
 FAR: Final = 1.25  # what that costs
 PART: Final = 300.0  # what a sum for an edge costs beside its products
+AROUND: Final = 2.0  # what it costs to store some of the zeros around a result
 APART: Final = 0.93  # sums for the edges are taken if they cost less than this part
 PAGE: Final = 4096  # bytes: rows that lie further apart need a page each
 ALIGNED: Final = 2048  # bytes between vectors that compete for places in the cache
@@ -50,13 +52,18 @@ ALIGNED: Final = 2048  # bytes between vectors that compete for places in the ca
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Copies of the operands, the parts of the sum, and a copy of its result; None for no copy."""
+    """Copies of the operands, the parts of the sum, and a copy of its result; None for no copy.
+
+    `seen`: how the image lies of which the sum is. `has_edges`: the image's edges are parts of their own.
+    """
 
     image_copy: Copy | None
     weights_copy: Copy | None
     parts: tuple[Contraction, ...]
     out_copy: Copy | None
     is_swapped: bool
+    seen: Layout
+    has_edges: bool
     cost: float = field(compare=False)
 
 
@@ -113,12 +120,15 @@ def choices(problem: Problem) -> Iterator[Choice]:
         assert letter.out is not None
         rows = [name for name in outs if name != columns] or ["n" if columns != "n" else "f"]
         orders = _orders(len(problem.image), letter.image or letters["c"].image)
+        orders = list(dict.fromkeys([problem.seen.order, *orders]))
         results = _orders(len(problem.out), letter.out)
+        if problem.written is not None:
+            results = [problem.written.order]
         for row in rows:
             for result in results:
                 if letter.weights is None:
                     yield Choice(columns, row, orders[0], result, False, True)
-                    if problem.are_phases_alike:
+                    if problem.are_phases_alike and problem.written is None:
                         for order in orders:
                             yield Choice(columns, row, order, result, False, True, True)
                     continue
@@ -154,19 +164,20 @@ class Attempt:
     def plan(self) -> Plan | None:
         """The plan, None where the columns do not lie as the kernel needs them."""
         problem, plain = self.problem, tuple(range(len(self.problem.image)))
-        is_copied = problem.is_padded or self.image_order != plain
-        sizes = [high - low for low, high in problem.ranges] if is_copied else list(problem.image)
-        image_strides = _strides(sizes, self.image_order)
-        lows = [low if is_copied else 0 for low, _ in problem.ranges]
-        out_strides = _strides(self._phase_shape(), self.out_order)
+        is_copied = not problem.seen.covers(problem.ranges) or self.image_order != problem.seen.order
+        seen = Layout(problem.image, self.image_order, problem.ranges) if is_copied else problem.seen
+        image_strides, lows = seen.strides, [low for low, _ in seen.ranges]
+        out_strides = dense_strides(self._phase_shape(), self.out_order)
+        if problem.written is not None:
+            out_strides = problem.written.strides
         first = {letter.name: letter for letter in problem.largest}
         ordered = self._summed_order(first, image_strides)
         column = first[self.columns]
-        axis = self._axis(column, image_strides, _strides(problem.weights, plain), out_strides)
+        axis = self._axis(column, image_strides, dense_strides(problem.weights, plain), out_strides)
         if axis.left not in (0, 1) or (axis.right != 1 and not self.is_packed):
             return None
         others = {
-            name: self._axis(letter, image_strides, _strides(problem.weights, plain), out_strides)
+            name: self._axis(letter, image_strides, dense_strides(problem.weights, plain), out_strides)
             for name, letter in first.items()
         }
         steps = prod(first[name].size for name in ordered)
@@ -191,15 +202,15 @@ class Attempt:
         image_copy = self._image_copy() if is_copied else None
         cuts = [(self.rows, tiling)] * len(problem.sums)
         if problem.has_edges:
-            strides = image_strides, _strides(problem.weights, plain), out_strides
+            strides = image_strides, dense_strides(problem.weights, plain), out_strides
             cuts = [self._cut(letters, tiling.vectors, strides, is_apart) for letters in problem.sums]
             tiling = replace(tiling, cost=sum(PART + cut.cost for _, cut in cuts))
         parts = tuple(
             self._part(number, ordered, *cut, image_strides, lows, weight_axes, out_strides)
             for number, cut in enumerate(cuts)
         )
-        cost = self._cost(tiling, axis, row, others, image_copy, weights_copy, steps)
-        return Plan(image_copy, weights_copy, parts, out_copy, self.is_swapped, cost)
+        cost = self._cost(tiling, axis, row, others, (image_copy, weights_copy, out_copy), steps)
+        return Plan(image_copy, weights_copy, parts, out_copy, self.is_swapped, seen, problem.has_edges, cost)
 
     def _cut(
         self,
@@ -235,16 +246,18 @@ class Attempt:
         column: Axis,
         row: Axis,
         others: dict[str, Axis],
-        image_copy: Copy | None,
-        weights_copy: Copy | None,
+        copies: tuple[Copy | None, Copy | None, Copy | None],
         steps: int,
     ) -> float:
-        width, plain = self.registers.width, tuple(range(len(self.problem.image)))
+        width, (image_copy, weights_copy, out_copy) = self.registers.width, copies
         cost = tiling.cost
         if image_copy is not None:
-            cost += image_copy.size / width * (COPIED if self.image_order == plain else PERMUTED)
-        if self.out_order != plain or self.are_phases_apart:
+            is_in_order = self.image_order == self.problem.seen.order
+            cost += image_copy.size / width * (COPIED if is_in_order else PERMUTED)
+        if out_copy is not None:
             cost += prod(self.problem.out) / width * PERMUTED
+        if self.problem.written is not None:
+            cost += AROUND * self.problem.written.runs_around(width)
         if weights_copy is not None and not self.has_constant_weights:
             cost += weights_copy.size / width * (COPIED if column.right == 1 else PERMUTED)
         if not self.is_packed and not self.is_swapped:
@@ -302,7 +315,7 @@ class Attempt:
     def _out_copy(self, strides: Sequence[int]) -> Copy | None:
         """From the result as it is written to the result."""
         shape, plain = self._phase_shape(), tuple(range(len(self.problem.out)))
-        if self.out_order == plain and not self.are_phases_apart:
+        if self.problem.written is not None or (self.out_order == plain and not self.are_phases_apart):
             return None
         far, between = prod(self.problem.out), {}
         for a, spread in self.problem.spreads.items():  # the last axis of the window changes first
@@ -316,9 +329,8 @@ class Attempt:
         return Copy(tuple(axes), 0, self.registers.width)
 
     def _image_copy(self) -> Copy:
-        problem = self.problem
-        strides = _strides(problem.image, tuple(range(len(problem.image))))
-        axes, start = [], 0
+        problem, strides = self.problem, self.problem.seen.strides
+        axes, start = [], problem.seen.start
         for a in self.image_order:
             (low, high), n = problem.ranges[a], problem.image[a]
             first, last = max(low, 0), min(high, n)
@@ -331,7 +343,7 @@ class Attempt:
     ) -> tuple[Copy, dict[str, int]]:
         """Panels of the weights, and the stride of each letter in them: of all taps, not of one phase's."""
         shape = self.problem.weights
-        strides = _strides(shape, tuple(range(len(shape))))
+        strides = dense_strides(shape, tuple(range(len(shape))))
         column = letters[self.columns]
         assert column.weights is not None
         beside = [n for n in ("g", "f") if n != self.columns]
@@ -349,7 +361,7 @@ class Attempt:
         axes = [whole(panels, step * panel)]
         axes += [whole(sizes[name], steps[name]) for name in (*beside, *ordered)]
         axes.append(whole(panel, step))
-        far = _strides([axis.size for axis in axes], tuple(range(len(axes))))
+        far = dense_strides([axis.size for axis in axes], tuple(range(len(axes))))
         tail = column.size % panel or None
         copy = Copy(tuple(axes), 0, self.registers.width, tail)
         return copy, {"panel": far[0], **dict(zip((*beside, *ordered), far[1:-1], strict=True))}
@@ -405,7 +417,19 @@ class Attempt:
             panel=panel,
             is_packed=bool(packed),
             beside=beside,
+            zeros=self._zeros(letters, cut.columns, step),
         )
+
+    def _zeros(self, letters: Sequence[Letter], columns: Axis, step: int) -> tuple[int, int]:
+        """The zeros around each row of the result, if its tiles can store them, a vector each."""
+        written = self.problem.written
+        (column,) = (letter for letter in letters if letter.name == self.columns)
+        if written is None or column.out is None or columns.out != 1:
+            return 0, 0
+        around = written.around_rows
+        is_row = column.out[0] == written.order[-1] and columns.size == written.shape[column.out[0]]
+        is_short = columns.size <= step and max(around) <= self.registers.width
+        return around if is_row and is_short else (0, 0)
 
     def _placed(
         self,
@@ -416,9 +440,10 @@ class Attempt:
         out_strides: Sequence[int],
     ) -> tuple[dict[str, Axis], tuple[int, int, int], tuple[int, ...]]:
         """The axes of a sum by their letters, and where it starts in image, weights, result and beside."""
-        weight_strides = _strides(self.problem.weights, tuple(range(len(self.problem.weights))))
-        axes, image_start, weights_start, out_start = {}, 0, 0, 0
-        beside = [0] * len(self.problem.beside)
+        weight_strides = dense_strides(self.problem.weights, tuple(range(len(self.problem.weights))))
+        axes, image_start, weights_start = {}, 0, 0
+        out_start = 0 if self.problem.written is None else self.problem.written.start
+        beside = list(self.problem.beside_starts or (0,) * len(self.problem.beside))
         for letter in letters:
             axis = self._axis(letter, image_strides, weight_strides, out_strides)
             step = 0 if letter.weights is None else weight_strides[letter.weights[0]]
@@ -436,12 +461,3 @@ class Attempt:
                 for number, strides in enumerate(self.problem.beside):
                     beside[number] += letter.out_start * strides[letter.out[0]]
         return axes, (image_start, weights_start, out_start), tuple(beside)
-
-
-def _strides(shape: Sequence[int], order: Sequence[int]) -> list[int]:
-    """The stride of each axis of an array that lies densely in this order of its axes."""
-    strides, far = [0] * len(shape), 1
-    for a in reversed(order):
-        strides[a] = far
-        far *= shape[a]
-    return strides

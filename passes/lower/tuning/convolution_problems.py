@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
+from .array_layouts import Layout, plain
+
 Place = tuple[int, int]
 
 
@@ -31,7 +33,9 @@ class Problem:
     """A convolution: shapes, the range of the image along each axis (zeros outside), a sum for each phase.
 
     `beside`: for each operand of what is applied to the sums, how far apart its elements are along each axis
-    of the result. `has_edges`: the phases are the middle of the image and its edges, with smaller windows.
+    of the result; `beside_starts`: where the first one is. `has_edges`: the phases are the middle of the
+    image and its edges, with smaller windows. `stored`: how the image lies; `written`: how the result must,
+    None where a plan may choose and copy it.
     """
 
     image: tuple[int, ...]
@@ -40,7 +44,15 @@ class Problem:
     ranges: tuple[Place, ...]
     sums: tuple[tuple[Letter, ...], ...]
     beside: tuple[tuple[int, ...], ...] = ()
+    beside_starts: tuple[int, ...] = ()
     has_edges: bool = False
+    stored: Layout | None = None
+    written: Layout | None = None
+
+    @property
+    def seen(self) -> Layout:
+        """How the image lies: its axes in order, unless it is said."""
+        return self.stored or plain(self.image)
 
     @property
     def largest(self) -> tuple[Letter, ...]:

@@ -44,8 +44,11 @@ class Chain:
     operations: tuple[Operation, ...]
 
 
-def chain_behind(convolution: Operation, reader: Reader) -> Chain | None:
-    """The longest chain behind a convolution of static shape, None if there is none."""
+def chain_behind(convolution: Operation, reader: Reader, others: Sequence[Operation] = ()) -> Chain | None:
+    """The longest chain behind a convolution of static shape, None if there is none.
+
+    `others`: ops that belong to other chains.
+    """
     type_ = reader.codec.read_type(convolution.results[0].type)
     assert isinstance(type_, TensorType)
     taken: list[Operation] = []
@@ -56,7 +59,7 @@ def chain_behind(convolution: Operation, reader: Reader) -> Chain | None:
         inside |= {user.results[0] for user in users if len(user.results) == 1}
         if not users or len(taken) + len(users) > LONGEST:
             break
-        if not all(_is_applicable(user, inside, type_, reader) for user in users):
+        if not all(u not in others and _is_applicable(u, inside, type_, reader) for u in users):
             break
         taken += users
         ends = [operation for operation in taken if _is_used_beside(operation, taken)]

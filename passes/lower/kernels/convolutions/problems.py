@@ -15,6 +15,7 @@ from itertools import product
 from math import gcd, prod
 
 from .....dialects.ops.contraction.convolution_window import Convolution, Phase, Window, phases_of
+from ...tuning.array_layouts import Layout
 from ...tuning.convolution_problems import Letter, Problem
 
 PHASES = 9  # so many phases of a dilated image at most
@@ -30,16 +31,23 @@ def find_problem(
     beside: Sequence[Shape] = (),
     *,
     edges: Sequence[int] = (),
+    beside_starts: Sequence[int] = (),
+    stored: Layout | None = None,
+    written: Layout | None = None,
 ) -> Problem | None:
     """What a convolution of these shapes sums, None for one that the kernel cannot do.
 
-    `beside`: the strides along the axes of the result of each operand of what is applied to the sums.
+    `beside`: the strides along the axes of the result of each operand of what is applied to the sums, and
+    `beside_starts` where they begin; `stored` and `written`: how the image lies and the result must.
     `edges`: spatial axes at whose ends positions are phases without the taps that see padding; None where
     that is no other sum.
     """
     if min(image + weights + out) == 0:
         return None
-    attributes, (image, weights, out), beside = _merged(attributes, (image, weights, out), tuple(beside))
+    layouts = stored, written
+    attributes, (image, weights, out), beside, (stored, written) = _merged(
+        attributes, (image, weights, out), tuple(beside), layouts
+    )
     positions = [out[a] for a in attributes.out_spec[2:]]
     if edges:
         phases = _edges(attributes, image, weights, positions, edges)
@@ -48,22 +56,37 @@ def find_problem(
     if phases is None:
         return None
     problem = _problem(attributes, image, weights, positions, phases, beside)
-    return replace(problem, has_edges=bool(edges))
+    return replace(
+        problem,
+        has_edges=bool(edges),
+        beside_starts=tuple(beside_starts),
+        stored=stored,
+        written=written,
+    )
+
+
+Layouts = tuple[Layout | None, Layout | None]
 
 
 def _merged(
-    a: Convolution, shapes: tuple[Shape, Shape, Shape], beside: tuple[Shape, ...]
-) -> tuple[Convolution, tuple[Shape, Shape, Shape], tuple[Shape, ...]]:
+    a: Convolution, shapes: tuple[Shape, Shape, Shape], beside: tuple[Shape, ...], layouts: Layouts
+) -> tuple[Convolution, tuple[Shape, Shape, Shape], tuple[Shape, ...], Layouts]:
     """A convolution that looks at one place at a time, with one spatial axis instead of neighbours."""
     spatial, (image, weights, out) = len(a.lhs_spec) - 2, shapes
     neighbours = [tuple(range(s[2], s[2] + spatial)) == s[2:] for s in (a.lhs_spec, a.rhs_spec, a.out_spec)]
     is_plain = all(set(each) <= {1} for each in (a.window_strides, a.lhs_dilation))
     is_plain = is_plain and all(pads == (0, 0) for pads in a.padding)
     if spatial < 2 or not all(neighbours) or not is_plain or any(weights[s] > 1 for s in a.rhs_spec[2:]):
-        return a, shapes, beside
+        return a, shapes, beside, layouts
     first, last = a.out_spec[2], a.out_spec[2] + spatial - 1
     if any(steps[k] != steps[k + 1] * out[k + 1] for steps in beside for k in range(first, last)):
-        return a, shapes, beside
+        return a, shapes, beside, layouts
+    fewer = [
+        None if layout is None else layout.merged(spec[2], spatial)
+        for layout, spec in zip(layouts, (a.lhs_spec, a.out_spec), strict=True)
+    ]
+    if [layout is None for layout in fewer] != [layout is None for layout in layouts]:
+        return a, shapes, beside, layouts
 
     def without(spec: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(axis if axis <= spec[2] else axis - spatial + 1 for axis in spec[:3])
@@ -84,7 +107,8 @@ def _merged(
         batch_group_count=a.batch_group_count,
     )
     sizes = shape(image, a.lhs_spec), shape(weights, a.rhs_spec), shape(out, a.out_spec)
-    return merged, sizes, tuple((*steps[:first], *steps[last:]) for steps in beside)
+    apart = tuple((*steps[:first], *steps[last:]) for steps in beside)
+    return merged, sizes, apart, (fewer[0], fewer[1])
 
 
 def _phases(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 import jax
@@ -18,6 +17,7 @@ from adze.passes.lower.kernels.convolutions.problems import find_problem
 from adze.passes.lower.kernels.copies import Copy, CopyAxis, copied_array, copy_strided, whole
 from adze.passes.lower.kernels.epilogues import Epilogue, Step
 from adze.passes.lower.tuning import contraction_tiles
+from adze.passes.lower.tuning.array_layouts import Layout, plain
 from adze.passes.lower.tuning.contraction_tiles import Registers
 from adze.passes.lower.tuning.convolution_plans import Attempt, Plan, choices
 from adze.passes.lower.tuning.convolution_problems import Problem
@@ -97,18 +97,21 @@ def run_plan(
     epilogue: Epilogue | None = None,
     beside: Sequence[np.ndarray] = (),
 ) -> np.ndarray:
-    """The result of a plan, every access checked."""
+    """The result of a plan as it lies, every access checked."""
     seen, packed = copied(image.reshape(-1), plan.image_copy), copied(weights.reshape(-1), plan.weights_copy)
     operands = [packed, seen] if plan.is_swapped else [seen, packed]
     operands += [x.reshape(-1) for x in beside]
-    size = prod(problem.out)
+    out = problem.written or plain(problem.out)
     module = module_with(
         [x.shape for x in operands],
-        lambda kernels, values: contract(kernels, *values[:2], size, plan.parts, epilogue, values[2:]),
+        lambda kernels, values: contract(kernels, *values[:2], out, plan.parts, epilogue, values[2:]),
     )
     groups = sum(part.workgroups for part in plan.parts)
+    if out.is_padded:  # one more for the zeros around each image, or around all
+        head = out.order[0]
+        groups += out.shape[head] if out.ranges[head] == (0, out.shape[head]) else 1
     (got,) = run_kernel(module, "kernel_convolution", operands, groups)
-    return copied(got, plan.out_copy).reshape(problem.out)
+    return copied(got, plan.out_copy)
 
 
 @pytest.mark.one_in(2)
@@ -226,6 +229,61 @@ def test_an_epilogue_is_applied_once_to_each_sum(
         seen.add((choice.columns, choice.is_packed))
         got = run_plan(plan, problem, x, k, BEHIND, beside).reshape(total.shape)
         assert np.array_equal(got, want, equal_nan=True), choice
+    assert seen
+
+
+def lying(x: np.ndarray, layout: Layout) -> np.ndarray:
+    """An array as it lies, flat."""
+    around = [(-low, high - n) for (low, high), n in zip(layout.ranges, x.shape, strict=True)]
+    return np.pad(x, around).transpose(layout.order).reshape(-1)
+
+
+def padded(shape: Shape, last: int, spatial: Sequence[int], around: tuple[int, int]) -> Layout:
+    """A layout with an axis last, and zeros around the spatial ones."""
+    order = (*(a for a in range(len(shape)) if a != last), last)
+    low, high = around
+    return Layout(
+        shape, order, tuple((-low, n + high) if a in spatial else (0, n) for a, n in enumerate(shape))
+    )
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("name", quick_first(QUICK, 4))
+@pytest.mark.parametrize("around", [(0, 0), (1, 2), (6, 0)], ids=str)
+def test_images_and_results_lie_as_they_are_asked_to(name: str, around: tuple[int, int]) -> None:
+    """With features or rows last and zeros around; so does an array that is added to the sums."""
+    image, weights, changes = CASES[name]
+    attributes = Convolution(**{**LAST, **changes})
+    x, k = given(image), given(weights)
+    total = ConvGeneral.evaluate(x, k, **attributes.keywords)
+    rest = given(total.shape)
+    want = np.maximum(total + rest, 0)
+    epilogue = Epilogue((Step("constant", text="0.0"), Step("add", (0, 1)), Step("max", (3, 2))), operands=1)
+    seen = set()
+    for own in (1, -1):
+        last = attributes.lhs_spec[own], attributes.out_spec[own]
+        stored = padded(image, last[0], attributes.lhs_spec[2:], around)
+        written = padded(total.shape, last[1], attributes.out_spec[2:], around)
+        steps = tuple(s if n > 1 else 0 for s, n in zip(written.strides, total.shape, strict=True))
+        problem = find_problem(
+            attributes,
+            image,
+            weights,
+            total.shape,
+            [steps],
+            beside_starts=[written.start],
+            stored=stored,
+            written=written,
+        )
+        assert problem is not None
+        for choice in choices(problem):
+            plan = Attempt(problem, Registers(4, 7), 4, False, *choice).plan()
+            kind = own, choice.columns, choice.is_packed, plan is not None and plan.image_copy is not None
+            if plan is None or kind in seen:
+                continue
+            seen.add(kind)
+            got = run_plan(plan, problem, lying(x, stored), k, epilogue, [lying(rest, written)])
+            assert np.array_equal(got, lying(want, written)), choice
     assert seen
 
 
