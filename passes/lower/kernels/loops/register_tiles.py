@@ -1,10 +1,10 @@
 """Reductions whose results lie side by side, in tiles: vectors of results stay in registers for all steps.
 
 Input: the bufferized code of a kernel. Output: the same, where generics that sum (or take extrema of) what
-does not lie along the last axis of their result are loops over tiles: a few rows of the result by a few vectors
-along that axis. Idea: an operand that runs along the result is loaded once for all rows of a tile, and a result
-loaded and stored once for all steps. Each result combines its elements in the order of the generic. LLVM
-would make sums along the steps, whose elements are apart.
+does not lie along the last axis of their result are loops over tiles: a few rows of the result by a few
+vectors along that axis. Idea: an operand that runs along the result is loaded once for all rows of a tile,
+and a result loaded and stored once for all steps. Each result combines its elements in the order of the
+generic. LLVM would make sums along the steps, whose elements are apart.
 """
 
 from __future__ import annotations
