@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from adze.dialects.types import BOOL, COMPLEX64, FLOAT32, INT32, TensorType
+from adze.dialects.types import BFLOAT16, BOOL, COMPLEX64, FLOAT32, INT32, TensorType
 from adze.passes.optimize.simplify import simplify
 
 from .ops.programs import add_function, new_module
@@ -39,6 +39,10 @@ def simplified(body: Callable[..., Any], dtype: np.dtype = FLOAT32, count: int =
         pytest.param(lambda b, x: b.pow(x, b.full_like(x, 1)), FLOAT32, id="to-the-one"),
         pytest.param(lambda b, x: b.max(x, x), FLOAT32, id="max-of-one"),
         pytest.param(lambda b, x: b.and_(x, x), INT32, id="and-of-one"),
+        pytest.param(lambda b, x: b.and_(x, b.full_like(x, -1)), INT32, id="and-all-bits"),
+        pytest.param(lambda b, x: b.and_(b.full_like(x, True), x), BOOL, id="true-and"),
+        pytest.param(lambda b, x: b.or_(x, b.full_like(x, 0)), INT32, id="or-no-bits"),
+        pytest.param(lambda b, x: b.or_(x, b.full_like(x, False)), BOOL, id="or-false"),
         pytest.param(lambda b, x: b.convert(x, dtype=FLOAT32), FLOAT32, id="same-dtype"),
         pytest.param(lambda b, x: b.shift_left(x, b.full_like(x, 0)), INT32, id="shift-by-zero"),
         pytest.param(lambda b, x: b.select(b.compare(x, x, direction="EQ"), x, x), FLOAT32, id="select-same"),
@@ -61,3 +65,48 @@ def test_exact_identities_vanish(body: Callable[..., Any], dtype: np.dtype) -> N
 )
 def test_what_would_change_nan_or_minus_zero_stays(body: Callable[..., Any], op: str) -> None:
     assert op in simplified(body)
+
+
+@pytest.mark.parametrize(
+    ("body", "dtype"),
+    [
+        pytest.param(lambda b, x: b.and_(x, b.full_like(x, False)), BOOL, id="and-false"),
+        pytest.param(lambda b, x: b.or_(b.full_like(x, True), x), BOOL, id="true-or"),
+        pytest.param(lambda b, x: b.and_(x, b.full_like(x, 0)), INT32, id="and-no-bits"),
+        pytest.param(lambda b, x: b.or_(x, b.full_like(x, -1)), INT32, id="or-all-bits"),
+    ],
+)
+def test_bits_that_are_known_are_constants(body: Callable[..., Any], dtype: np.dtype) -> None:
+    assert set(simplified(body, dtype)) <= {"constant", "broadcast_in_dim"}
+
+
+@pytest.mark.parametrize(
+    ("exponent", "dtype", "expected"),
+    [
+        pytest.param(4, FLOAT32, ["mul"] * 2, id="to-the-fourth"),
+        pytest.param(7, FLOAT32, ["mul"] * 4, id="to-the-seventh"),
+        pytest.param(8, BFLOAT16, ["convert", "mul", "mul", "mul", "convert"], id="half-rounds-once"),
+        pytest.param(20, INT32, ["mul"] * 5, id="integer"),
+        pytest.param(99, COMPLEX64, ["mul"] * 9, id="complex"),
+    ],
+)
+def test_whole_powers_are_products(exponent: int, dtype: np.dtype, expected: list[str]) -> None:
+    assert simplified(lambda b, x: b.pow(x, b.full_like(x, exponent)), dtype) == expected
+
+
+@pytest.mark.parametrize(
+    ("exponent", "dtype"),
+    [
+        pytest.param(9, FLOAT32, id="many-roundings"),
+        pytest.param(2.5, FLOAT32, id="no-whole-number"),
+        pytest.param(-2, FLOAT32, id="the-product-may-overflow-where-its-inverse-does-not"),
+        pytest.param(-3, INT32, id="inverse-of-an-integer"),
+        pytest.param(0, FLOAT32, id="one-also-of-nan"),
+        pytest.param(100, COMPLEX64, id="where-numpy-takes-logarithms"),
+        pytest.param(2 + 1j, COMPLEX64, id="complex-exponent"),
+        pytest.param(np.inf, FLOAT32, id="infinite"),
+        pytest.param(np.nan, FLOAT32, id="nan"),
+    ],
+)
+def test_other_powers_stay(exponent: complex, dtype: np.dtype) -> None:
+    assert "pow" in simplified(lambda b, x: b.pow(x, b.full_like(x, exponent)), dtype)

@@ -7,12 +7,13 @@ Integers wrap around. Integer division truncates toward zero and never traps: `x
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
 from ...op import Linear, Operand
 from ...protocols import Builder, Cotangents, OneTangent, Tangent, Tangents, Value, Values
-from ...types import COMPLEX, FLOATS, INTEGERS, NUMBERS, REALS
+from ...types import BFLOAT16, COMPLEX, FLOAT16, FLOAT32, FLOATS, INTEGERS, NUMBERS, REALS
 from .family import (
     Binary,
     LinearUnary,
@@ -227,9 +228,10 @@ class Pow(Binary):
 
     @staticmethod
     def simplify(b: Builder, x: Value, y: Value) -> Value | None:
-        if b.tensor_type(x).dtype in COMPLEX:
+        exponent = _whole_exponent(b, x, y)
+        if exponent is None:
             return None
-        return x if is_constant(b, y, x, 1) else None
+        return x if exponent == 1 else _product_of_copies(b, x, exponent)
 
     @staticmethod
     def jvp(b: Builder, primals: Values, tangents: Sequence[Tangent], result: Value) -> Tangents:
@@ -243,6 +245,45 @@ class Pow(Binary):
             is_zero = b.compare(x, zero, direction="EQ")
             of_exponent = b.mul(dy, b.mul(b.log(b.select(is_zero, one, x)), result))
         return total(b, of_base, of_exponent)
+
+
+LARGEST_WHOLE_EXPONENT: Final = 8
+"""Of floats: the products of x**8 err by at most 3.5 units in the last place."""
+
+
+def _whole_exponent(b: Builder, x: Value, y: Value) -> int | None:
+    """`y` where `x ** y` is better a product: a known whole number, of complex bases the range of NumPy."""
+    known, dtype = b.constant_of(y), b.tensor_type(x).dtype
+    if known is None or known.size == 0 or b.type_of(x) != b.type_of(y):
+        return None
+    first = known.flat[0]
+    if known.size > 1 and np.any(known != first):
+        return None
+    if dtype in INTEGERS:
+        return int(first) if first > 0 else None
+    number = complex(first)
+    if number.imag or not number.real.is_integer():
+        return None
+    exponent = int(number.real)
+    if dtype in COMPLEX:
+        return exponent if exponent != 0 and abs(exponent) < 100 else None
+    return exponent if 0 < exponent <= LARGEST_WHOLE_EXPONENT or exponent == -1 else None
+
+
+def _product_of_copies(b: Builder, x: Value, exponent: int) -> Value:
+    """`x ** exponent` by repeated squaring (Knuth, TAOCP 2, 4.6.3), of half precision in float32."""
+    dtype = b.tensor_type(x).dtype
+    factor = b.convert(x, dtype=FLOAT32) if dtype in (FLOAT16, BFLOAT16) else x
+    result, bits = None, abs(exponent)
+    while bits:
+        if bits & 1:
+            result = factor if result is None else b.mul(result, factor)
+        bits >>= 1
+        factor = b.mul(factor, factor) if bits else factor
+    assert result is not None
+    if exponent < 0:
+        result = b.div(b.full_like(result, 1), result)
+    return b.convert(result, dtype=dtype) if b.tensor_type(result).dtype != dtype else result
 
 
 def falling_power(b: Builder, x: Value, y: Value) -> Value:

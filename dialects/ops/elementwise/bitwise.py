@@ -5,6 +5,8 @@ A shift by the width or more (or by a negative amount) shifts everything out; th
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from ...op import Operand
@@ -75,6 +77,19 @@ class Clz(BitwiseUnary):
         return np.sum(gone, axis=0)
 
 
+ALL_BITS: Final = -1
+
+
+def _folded(b: Builder, x: Value, y: Value, neutral: int, absorbing: int) -> Value | None:
+    """The other operand of one that changes nothing, and the one that leaves nothing of the other."""
+    for constant, other in ((x, y), (y, x)):
+        if is_constant(b, constant, other, neutral):
+            return other
+        if is_constant(b, constant, other, absorbing):
+            return constant
+    return None
+
+
 class And(BitwiseBinary):
     """``z = x and y``, bit by bit."""
 
@@ -83,7 +98,9 @@ class And(BitwiseBinary):
 
     @staticmethod
     def simplify(b: Builder, x: Value, y: Value) -> Value | None:
-        return x if is_same(b, x, y) else None
+        if is_same(b, x, y):
+            return x
+        return _folded(b, x, y, neutral=ALL_BITS, absorbing=0)
 
 
 class Or(BitwiseBinary):
@@ -94,7 +111,9 @@ class Or(BitwiseBinary):
 
     @staticmethod
     def simplify(b: Builder, x: Value, y: Value) -> Value | None:
-        return x if is_same(b, x, y) else None
+        if is_same(b, x, y):
+            return x
+        return _folded(b, x, y, neutral=0, absorbing=ALL_BITS)
 
 
 class Xor(BitwiseBinary):

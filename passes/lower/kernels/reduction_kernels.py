@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from ....dialects import mlir
 from ....runtime.targets import Target
 from ...base import Pass
+from ...ir.aliases import Operation
 from ..tuning.column_tiles import column_loops
 from ..tuning.row_tiles import row_loops
 from .builder import Array
 from .reduced_columns import Columns, kept_keys
 from .reduced_rows import Rows
 from .reduction_programs import ReductionProgram
-from .reduction_reader import read
+from .reduction_reader import GENERIC, kinds_of, read
 from .written_kernels import write_kernels
 
 
@@ -33,7 +34,29 @@ class ReductionKernels(Pass):
 
     def run(self, module: mlir.ir.Module) -> bool:
         """Whether a kernel was written."""
-        return write_kernels(module, read, _code)
+        return write_kernels(module, _read, _code)
+
+
+def _read(function: Operation) -> ReductionProgram | None:
+    """The program of a kernel's function, in which what is subtracted from a sum is added to it negated."""
+    for operation in [each.operation for block in function.regions[0].blocks for each in block.operations]:
+        if operation.name == GENERIC and "reduction" in kinds_of(operation):
+            _add_negated(operation)
+    return read(function)
+
+
+def _add_negated(reduction: Operation) -> None:
+    """`sum - x` as `sum + (-x)`, which IREE had folded: sums of negated numbers are sums."""
+    block = reduction.regions[0].blocks[0]
+    for returned in list(block.operations)[-1].operands:
+        if isinstance(returned.owner, mlir.ir.Block) or returned.owner.operation.name != "arith.subf":
+            continue
+        left, right = returned.owner.operation.operands
+        if isinstance(left.owner, mlir.ir.Block) and len(list(returned.uses)) == 1:
+            with mlir.ir.InsertionPoint(returned.owner), returned.owner.location:
+                total = mlir.arith.addf(left, mlir.arith.negf(right))
+            returned.replace_all_uses_with(total)
+            returned.owner.operation.erase()
 
 
 def _code(target: Target, program: ReductionProgram) -> Callable[[Sequence[Array]], Rows | Columns] | None:
