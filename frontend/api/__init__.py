@@ -45,11 +45,12 @@ def _array_functions() -> Mapping[str, Callable[..., Any]]:
         return importlib.import_module(".numpy", __name__)
 
     def of_module(module: str, name: str) -> Callable[..., Any]:
-        return lambda x: getattr(importlib.import_module(f".frontend.{module}", __name__), name)(x)
+        return lambda *args: getattr(importlib.import_module(f".frontend.{module}", __name__), name)(*args)
 
     places = {
         "sharding_of": "sharding.arrays",
         "shards_of": "sharding.arrays",
+        "laid_out": "sharding.arrays",
         "stablehlo_text": "imports.stablehlo_out.function",
     }
     of_layers_above = {name: of_module(module, name) for name, module in places.items()}

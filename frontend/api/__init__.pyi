@@ -55,6 +55,7 @@ from .frontend.sharding.arrays import (
     make_array_from_single_device_arrays as make_array_from_single_device_arrays,
 )
 from .frontend.sharding.autoshard import autoshard as autoshard
+from .frontend.sharding.constraints import reshard as reshard
 from .frontend.sharding.mesh import make_mesh as make_mesh
 from .frontend.sharding.mesh import set_mesh as set_mesh
 from .frontend.sharding.shard_map import shard_map as shard_map

@@ -1,5 +1,9 @@
 """Names of `jax.numpy` that are NumPy's own, and dtypes that clients name and adze's arrays do not take."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from ml_dtypes import float8_e4m3b11fnuz as float8_e4m3b11fnuz
 from ml_dtypes import float8_e4m3fn as float8_e4m3fn
 from ml_dtypes import float8_e4m3fnuz as float8_e4m3fnuz
@@ -8,5 +12,12 @@ from ml_dtypes import float8_e5m2fnuz as float8_e5m2fnuz
 from numpy import dtype as dtype
 
 from .kinds import issubdtype as issubdtype
+from .out_shardings import OF_NUMPY, function_of
 
 __all__ = ["dtype"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in OF_NUMPY:
+        raise AttributeError(name)
+    return function_of("numpy", name)

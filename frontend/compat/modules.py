@@ -45,6 +45,7 @@ STAND_INS: Final = {
     "version": "top",
     "numpy": "array_names",
     "lax": "primitives",
+    "random": "random_names",
     "_src": "parts",
     "_src.api": "top",
     "_src.core": "core",

@@ -8,6 +8,7 @@ from typing import Any
 from ..library.lax import primitives as lax
 from ..staging.equations import primitive_of_functions
 from .core import Primitive
+from .out_shardings import OF_LAX, function_of
 
 __all__: list[str] = []
 
@@ -19,6 +20,8 @@ def _primitive(name: str) -> lax.Primitive:
 
 
 def __getattr__(name: str) -> Any:
+    if name in OF_LAX:
+        return function_of("lax", name)
     if not name.endswith("_p"):
         raise AttributeError(name)
     return _primitive(name.removesuffix("_p"))

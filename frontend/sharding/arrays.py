@@ -15,12 +15,14 @@ import numpy as np
 
 from ...dialects.types import short_name
 from .. import tree
-from ..errors import ArgumentError, ShardingError
+from ..errors import ArgumentError, ShardingError, UnsupportedError
 from ..tracing.array import Array
 from ..tracing.deleted import PartialArray
 from ..tracing.interpreter import as_value
+from ..tracing.layouts import UNKNOWN, Layout, layout_of
 from ..tracing.locations import user_location_text
-from .named import Index, NamedSharding, SingleDeviceSharding
+from .mesh import PartitionSpec, current_mesh
+from .named import Index, NamedSharding, SingleDeviceSharding, of_layout
 from .ranks import Rank
 
 
@@ -88,6 +90,11 @@ class ShardedArray(PartialArray):
         """True: it was put on the ranks of a mesh."""
         return True
 
+    @property
+    def layout(self) -> Layout | None:
+        """How it lies on a mesh of local ranks whose axes are explicit, where that is part of its type."""
+        return self._lies.layout(len(self._shape))
+
     def devices(self) -> set[Any]:
         """The ranks that have a part of it."""
         return self.sharding.device_set
@@ -140,12 +147,29 @@ class ShardedArray(PartialArray):
 
 
 def sharding_of(array: Any) -> Any:
-    """How a concrete array lies: on one device, unless it says otherwise."""
+    """How an array lies: on one device, unless it says otherwise; of a traced one what is known of it."""
+    layout = layout_of(array)
+    if layout is not None:
+        return NamedSharding(current_mesh(), PartitionSpec()) if layout is UNKNOWN else of_layout(layout)
     return SingleDeviceSharding(array.device)
+
+
+def laid_out(array: Any, layout: Layout | None) -> Any:
+    """A concrete array that lies as a layout says; as it is where that says nothing."""
+    if layout is None or layout is UNKNOWN or not isinstance(array, Array):
+        return array
+    return ShardedArray(array, of_layout(layout), array.shape)
 
 
 def shards_of(array: Array) -> list[Shard]:
     """The parts of an array that this process has."""
+    if isinstance(array, ShardedArray) and array.sharding.spec.unreduced:
+        raise UnsupportedError(
+            f"the parts of an array that lies as {array.sharding.spec}: in JAX ranks have summands "
+            "of it, and adze has added them",
+            where=user_location_text(),
+            hint="put the sum where it shall lie first: adze.reshard(x, P())",
+        )
     if not isinstance(array, ShardedArray):
         return [Shard(Rank(0), (slice(None),) * array.ndim, 0, array)]
     found = []

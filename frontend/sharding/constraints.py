@@ -15,8 +15,9 @@ from .. import tree
 from ..errors import ShardingError
 from ..tracing.array import Array
 from ..tracing.interpreter import as_value, ops
+from ..tracing.layouts import lay, stated_by_caller
 from ..tracing.locations import user_location_text
-from .arrays import whole_array
+from .arrays import ShardedArray, whole_array
 from .mesh import Mesh, local_shape
 from .named import NamedSharding, is_sharding, named_sharding
 
@@ -44,14 +45,36 @@ def _stated(what: str, x: Any, sharding: NamedSharding | None) -> Any:
     local_shape(what, sharding.mesh, sharding.spec, tuple(value.shape))
     if isinstance(value, Array):
         return whole_array(value, sharding)
-    if sharding.mesh.size == 1:
-        return value
-    return ops.sharding_constraint(
-        value,
-        mesh=sharding.mesh.axis_sizes,
-        axis_names=",".join(sharding.mesh.axis_names),
-        spec=spec_text(sharding.dimensions(value.ndim)),
+    if sharding.mesh.size > 1:
+        with stated_by_caller():
+            value = ops.sharding_constraint(
+                value,
+                mesh=sharding.mesh.axis_sizes,
+                axis_names=",".join(sharding.mesh.axis_names),
+                spec=spec_text(sharding.dimensions(value.ndim)),
+            )
+    lay(value, sharding.layout(value.ndim))
+    return value
+
+
+def reshard(xs: Any, out_shardings: Any) -> Any:
+    """The arrays of the tree `xs`, lying as `out_shardings` say, whatever they did before.
+
+    As `with_sharding_constraint`; None leaves an array where it is.
+    """
+    leaves, structure = tree.flatten(xs)
+    stated = leaf_shardings("reshard", out_shardings, xs)
+    return tree.unflatten(
+        structure, [_stated("reshard", _whole(x, s), s) for x, s in zip(leaves, stated, strict=True)]
     )
+
+
+def _whole(x: Any, sharding: NamedSharding | None) -> Any:
+    """An array of local ranks without what it said of how it lies, which changes."""
+    value = as_value(x)
+    if sharding is None or type(value) is not ShardedArray or value.sharding.is_remote:
+        return x
+    return value.part
 
 
 def leaf_shardings(what: str, shardings: Any, values: Any) -> list[NamedSharding | None]:

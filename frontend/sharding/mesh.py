@@ -248,6 +248,10 @@ class Mesh(AbstractMesh):
         self.devices = grid if not self.has_ranks else ranks_of(self.device_ids)
         self.is_local = _is_local(self) if is_local is None else is_local
 
+    def with_types(self, kind: AxisType) -> Mesh:
+        """The same ranks, all axes of this type."""
+        return Mesh(self.devices, self.axis_names, kind, is_local=self.is_local)
+
     @property
     def local_devices(self) -> list[Any]:
         """The ranks that this process is."""

@@ -15,6 +15,7 @@ import numpy as np
 from ...dialects.communicator import bound
 from ...passes.partition.layouts import Grid, Spec
 from ..errors import ShapeError, ShardingError
+from ..tracing.layouts import Layout
 from ..tracing.locations import user_location_text
 from .mesh import UNCONSTRAINED, Mesh, PartitionSpec, check_spec, current_mesh, local_shape
 
@@ -130,6 +131,13 @@ class NamedSharding(Sharding):
             return self == other
         return self.mesh == other.mesh and self.dimensions(ndim) == other.dimensions(ndim)
 
+    def layout(self, rank: int) -> Layout | None:
+        """As part of the type of an array of this rank: on local ranks, where all axes are explicit."""
+        if not self.mesh.is_explicit or self.is_remote or len(self.spec) > rank:
+            return None
+        dimensions = tuple(names or () for names in self.dimensions(rank))
+        return Layout(self.mesh, dimensions, self.spec.unreduced, self.spec.reduced)
+
     # -- ranks -----------------------------------------------------------------------------------
 
     def dimensions(self, rank: int) -> Spec:
@@ -184,6 +192,13 @@ class NamedSharding(Sharding):
     def grid(self) -> Grid:
         """The mesh as the passes know it."""
         return Grid(self.mesh.axis_sizes, self.mesh.axis_names)
+
+
+def of_layout(layout: Layout) -> NamedSharding:
+    """The sharding that says the same, with an entry for each dimension."""
+    entries = [None if not names else names[0] if len(names) == 1 else names for names in layout.dimensions]
+    spec = PartitionSpec(*entries, unreduced=layout.unreduced, reduced=layout.reduced)
+    return NamedSharding(layout.mesh, spec)
 
 
 def named_sharding(what: str, sharding: Any) -> NamedSharding | None:

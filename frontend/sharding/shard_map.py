@@ -22,14 +22,16 @@ from ..library.lax.mesh_collectives import gathered, unvaried
 from ..tracing.frames import Tracer, current_frame
 from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of, varied_over
 from ..tracing.interpreter import as_value, ops
+from ..tracing.layouts import UNKNOWN, lay, layout_of
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim
 from ..tracing.trace import argument_names, function_name
 from ..tracing.varying import MeshAxis, at_least, axes_of_value, bound_mesh, mesh_axes
 from ..transforms.named_axes import hidden_axes
+from .arrays import laid_out
 from .local_parts import divided, joined
 from .mesh import Mesh, PartitionSpec, check_spec, current_mesh, local_shape
-from .named import NamedSharding
+from .named import NamedSharding, of_layout
 
 
 class _OfArguments:
@@ -280,6 +282,7 @@ class _Call:
         whole = [
             joined(r, axes, self.mesh, spec) for r, axes, spec in zip(results, varying, specs, strict=True)
         ]
+        whole = [_lying(r, NamedSharding(self.mesh, s)) for r, s in zip(whole, specs, strict=True)]
         return tree.unflatten(nested.result_tree, whole)
 
     def _mapped(
@@ -305,9 +308,23 @@ class _Call:
         return scope.call(symbol, operands), varying
 
 
+def _lying(result: Any, sharding: NamedSharding) -> Any:
+    """A result that lies as its spec says, where that is part of its type."""
+    layout = sharding.layout(result.ndim)
+    if layout is None:
+        return result
+    if isinstance(result, Tracer):
+        lay(result, layout)
+        return result
+    return laid_out(result, layout)
+
+
 def _own_spec(mesh: Mesh, value: Any) -> PartitionSpec:
     """How an argument lies on the mesh. Raises `ShardingError` for one that is traced."""
-    if isinstance(value, Tracer):
+    layout = layout_of(value)
+    if layout is not None and layout is not UNKNOWN and layout.mesh.shape == mesh.shape:
+        return of_layout(layout).spec
+    if layout is UNKNOWN or (isinstance(value, Tracer) and not mesh.is_explicit):
         raise ShardingError(
             "shard_map without in_specs: how a traced array lies is not known",
             where=user_location_text(),

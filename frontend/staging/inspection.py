@@ -14,14 +14,31 @@ from typing import Any
 import numpy as np
 
 from .. import tree
+from ..sharding.mesh import PartitionSpec, current_mesh
+from ..sharding.named import NamedSharding, of_layout
 from ..tracing.interpreter import as_value
+from ..tracing.layouts import UNKNOWN, layout_of
 from ..tracing.specs import ShapeDtype
+from ..tracing.varying import axes_of_value, mesh_axes
 
 
 def typeof(x: Any) -> ShapeDtype:
     """The type of an array, a tracer or a number: its shape and dtype, printed as `f32[2,3]`."""
     value = as_value(x)
-    return ShapeDtype(value.shape, value.dtype)
+    if mesh_axes():
+        return ShapeDtype(value.shape, value.dtype, vma=axes_of_value(value))
+    return ShapeDtype(value.shape, value.dtype, sharding=_stated_sharding(value))
+
+
+def _stated_sharding(value: Any) -> NamedSharding | None:
+    """How a value lies on the mesh in force, as part of its type: as it was put there, or whole."""
+    layout = layout_of(value)
+    if layout is not None and layout is not UNKNOWN:
+        return of_layout(layout)
+    mesh = current_mesh()
+    if mesh is None or not mesh.is_explicit:
+        return None
+    return NamedSharding(mesh, PartitionSpec(*(None,) * value.ndim))
 
 
 def block_until_ready(x: Any) -> Any:

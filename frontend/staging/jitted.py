@@ -23,6 +23,7 @@ from ..sharding.arrays import is_divided
 from ..tracing.array import Array
 from ..tracing.default_dtypes import CHOICES, chosen, is_float32, names_widening
 from ..tracing.frames import current_frame, suspended_frame, trace_of
+from ..tracing.interpreter import laid_out
 from ..tracing.locations import located, user_location_text
 from ..tracing.trace import argument_names, function_name, keyword_names, parameter_of, trace_program
 from .donation import Donation
@@ -82,6 +83,7 @@ class Jitted:
         self._pending: dict[Signature, Pending] = {}
         self._entries: dict[Signature, Entry | DividedEntry] = {}
         self._known = _new_known_calls()
+        self._layouts: dict[Signature, Sequence[Any]] = {}
         self._retraces: list[Retrace] = []
         self.plans: dict[Any, Any] = {}
         """How calls are made while there are references (`new_ref`)."""
@@ -164,14 +166,24 @@ class Jitted:
             if evaluates_first(self._first_call) and not signature.checks_nans and self._shardings is None:
                 pending = self._compile_beside(signature, args, kwargs, static)
                 if pending is not None:
-                    return pending.evaluate(leaves)
+                    return self._lying(signature, pending.evaluate(leaves))
             entry = self._compile_entry(signature, args, kwargs, static)
         results = entry.call(leaves)
+        if signature in self._layouts:
+            return self._lying(signature, results)
         if not static and not signature.checks_nans and isinstance(entry, Entry):
             self._known[chosen()].add(
                 structure, kinds, leaves, not kwargs and len(leaves) == len(args), entry
             )
         return results
+
+    def _lying(self, signature: Signature, results: Any) -> Any:
+        """Results that lie on a mesh as the trace said, where that is part of their types."""
+        layouts = self._layouts.get(signature)
+        if layouts is None:
+            return results
+        leaves, structure = tree.flatten(results)
+        return tree.unflatten(structure, list(map(laid_out, leaves, layouts)))
 
     def _compile_entry(
         self, signature: Signature, args: Sequence[Any], kwargs: Mapping[str, Any], static: tuple[Any, ...]
@@ -212,6 +224,8 @@ class Jitted:
         """Trace for a compile, and note why."""
         traced = self._trace(args, kwargs, static)
         names = [p.name for p in traced.parameters]
+        if traced.program.result_layouts:
+            self._layouts[signature] = traced.program.result_layouts
         self._retraces.append(Retrace(user_location_text(), self._why(signature, names)))
         log(function_name(self.function), self._retraces[-1])
         return traced

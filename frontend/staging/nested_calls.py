@@ -16,6 +16,7 @@ from ..tracing.default_dtypes import is_float32, names_widening
 from ..tracing.frames import Frame, current_frame, recording
 from ..tracing.function_scope import dimension_names, with_all_names
 from ..tracing.interpreter import as_value, as_weak, ops, wide_of
+from ..tracing.layouts import keep_results, lay, layout_of
 from ..tracing.sizes import Dim
 from ..tracing.trace import definition, function_name, result_values
 from ..tracing.varying import axes_of_value, least_axes, mesh_axes
@@ -54,6 +55,7 @@ def call_nested(
         is_float32(),
         names_widening(),
         tuple(map(axes_of_value, values)),
+        tuple(map(layout_of, values)),
         tuple(mesh_axes().values()),
         tuple((axis.name, axis.size) for axis in bound_axes() if isinstance(axis.size, int)),
         least_axes(),
@@ -98,11 +100,14 @@ def _trace_nested(
             tracer = frame.add_argument(ops.tensor_type(value), names)
             if axes_of_value(value) | frame.least:
                 frame.varying[tracer.value] = axes_of_value(value) | frame.least
+            if layout_of(value) is not None:
+                lay(tracer, layout_of(value))
             inner.append(as_weak(tracer) if is_weak else tracer)
         args, kwargs = tree.unflatten(structure, inner)
         results, result_tree, _ = result_values(jitted.function, jitted.of_arrays(static)(args, kwargs))
         weak_results = tuple(r.weak_type for r in results)
         results = [wide_of(r) for r in results]
+        keep_results(frame, results)
         frame.finish(results)
     types = tuple(ops.tensor_type(r) for r in results)
     captured = [v for v, _ in frame.captured.values()]

@@ -100,9 +100,8 @@ def kind_of_leaf(leaf: Any) -> Any:
     if cls is Array:
         return (leaf.shape, leaf.dtype, "weak") if leaf.weak_type else (leaf.shape, leaf.dtype)
     if cls is ShardedArray:
-        return (
-            (leaf.shape, leaf.dtype, leaf.sharding) if leaf.sharding.is_remote else (leaf.shape, leaf.dtype)
-        )
+        is_told = leaf.sharding.is_remote or leaf.layout is not None
+        return (leaf.shape, leaf.dtype, leaf.sharding) if is_told else (leaf.shape, leaf.dtype)
     if isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype.isnative:
         return (leaf.shape, leaf.dtype)
     if is_python_scalar(leaf):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -363,6 +363,9 @@ class Array(ArrayMethods):
     def sharding(self) -> Any:
         """How the array lies on devices, or on the ranks of a mesh."""
         return _sharding_of(self)
+
+    layout: ClassVar[Any] = None
+    """How it lies on a mesh whose axes are explicit: on none."""
 
     @property
     def committed(self) -> bool:

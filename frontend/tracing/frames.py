@@ -30,6 +30,7 @@ from ..errors import ConcretizationError, LeakedTracerError
 from .array import ArrayMethods
 from .concrete_values import FrameValues, KnownArgument, MappedArgument, UnknownValueError, is_differentiated
 from .locations import is_call_of, place_of_op, user_line, user_location_text
+from .operators import library_function
 from .sizes import Dim
 
 _INSTEAD_OF: Final = {
@@ -40,6 +41,9 @@ _INSTEAD_OF: Final = {
     "assert": "compare shapes and dtypes, which are known, instead of values",
 }
 """For a Python statement that asks a traced array for its truth: what does it in a traced function."""
+
+
+_sharding_of = library_function("sharding_of")
 
 
 class Program:
@@ -109,6 +113,13 @@ class Tracer(ArrayMethods):
     def device(self) -> str:
         """`host`, as of an array that NumPy holds: what the array API passes on to creation functions."""
         return "host"
+
+    @property
+    def sharding(self) -> Any:
+        """How it lies on a mesh whose axes are explicit."""
+        if self.value not in self.frame.layouts:
+            raise AttributeError(f"a traced array has no sharding while tracing: {self.type}")
+        return _sharding_of(self)
 
     def size_texts(self) -> tuple[int | str | None, ...]:
         """The shape, where dynamic dimensions are texts, and None those that have no name."""
@@ -268,6 +279,8 @@ class Frame:
         self.captured: dict[Any, tuple[Tracer | Dim, Any]] = {}  # by `capture_key`
         self.varying: dict[Any, frozenset[str]] = {}
         """The axes of a mesh that values vary over; see `varying.py`."""
+        self.layouts: dict[Any, Any] = {}
+        """How values lie on a mesh whose axes are explicit; see `layouts.py`."""
         self.indices: dict[str, Any] = {}
         self.least: frozenset[str] = frozenset()
         self._constants: dict[int, tuple[Any, Any]] = {}
@@ -355,6 +368,9 @@ class Frame:
             return known[1]
         (value,) = self.emit(Constant, (), {"value": storage(array), "dtype": array.dtype})
         self._constants[id(operand)] = (operand, value)
+        layout = getattr(operand, "layout", None)
+        if layout is not None:
+            self.layouts[value] = layout
         return value
 
     def size_value(self, size: Any) -> Any:
@@ -382,6 +398,9 @@ class Frame:
         axes = outer.frame.varying.get(outer.value, frozenset()) | self.least
         if axes:
             self.varying[value] = axes
+        layout = outer.frame.layouts.get(outer.value)
+        if layout is not None:
+            self.layouts[value] = layout
         return value
 
     def _is_argument_above(self, key: Any) -> bool:

@@ -40,7 +40,8 @@ from .frames import (
     suspended_frame,
     trace_of,
 )
-from .interpreter import as_value, ops, wide_of
+from .interpreter import as_value, laid_out, ops, wide_of
+from .layouts import Layout, keep_results, lay, layout_of
 from .sizes import Dim
 from .trace import argument_tracer, result_values
 from .varying import axes_of_value, least_axes, varied
@@ -74,6 +75,8 @@ class Argument:
     weak_type: bool
     varying: frozenset[str] = frozenset()
     """The axes of a mesh that it varies over."""
+    layout: Layout | None = None
+    """How it lies on a mesh whose axes are explicit."""
 
 
 def argument_of(value: Any) -> Argument:
@@ -81,7 +84,7 @@ def argument_of(value: Any) -> Argument:
     if isinstance(value, Dim):
         return Argument(SIZE, (value.text,), False)
     names = tuple(n.text if isinstance(n, Dim) else None for n in value.shape)
-    return Argument(ops.tensor_type(value), names, value.weak_type, axes_of_value(value))
+    return Argument(ops.tensor_type(value), names, value.weak_type, axes_of_value(value), layout_of(value))
 
 
 def with_all_bits(value: Any) -> tuple[Any, Argument]:
@@ -221,6 +224,8 @@ class FunctionScope:
                     inner.append(frame.add_size(argument.dimensions[0]))
                 if argument.varying | frame.least:
                     frame.varying[inner[-1].value] = argument.varying | frame.least
+                if argument.layout is not None:
+                    lay(inner[-1], argument.layout)
                 source = sources[position] if position < len(sources) else None
                 if source is not None:
                     frame.argument_sources[inner[-1].value] = source
@@ -229,6 +234,7 @@ class FunctionScope:
             results, result_tree, _ = result_values(call, call(inner), name)
             results = [leveled(frame, r, i, result_axes) for i, r in enumerate(results)]
             axes = tuple(map(axes_of_value, results))
+            keep_results(frame, results)
             frame.finish(results)
         types = tuple(ops.tensor_type(r) for r in results)
         known = {capture_key(outer) for outer in bound.values()}
@@ -249,7 +255,9 @@ class FunctionScope:
         frame = current_frame()
         if frame is None:
             arrays = [np.asarray(v) for v in operands]
-            return [Array(r) for r in evaluate(self.program.module, symbol, arrays)]
+            evaluated = [Array(r) for r in evaluate(self.program.module, symbol, arrays)]
+            layouts = self.program.memo.get((Layout, symbol))
+            return evaluated if layouts is None else list(map(laid_out, evaluated, layouts))
         if frame.program is not self.program:
             symbol = imported(frame.program, self.program, symbol)
         codec = frame.program.codec

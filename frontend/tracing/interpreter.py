@@ -32,6 +32,7 @@ from .array import Array, is_frozen
 from .default_dtypes import yields
 from .exchange import of_dlpack
 from .frames import Frame, Tracer, current_frame, leaked, suspended_frame
+from .layouts import follow, layouts_of_results
 from .locations import located, user_location_text
 from .operators import library_function
 from .result_shapes import result_shapes
@@ -41,6 +42,10 @@ from .varying import mesh_axes, note, prepared
 
 stack = library_function("stack")
 """Arrays of one shape along a new leading axis, promoted to one dtype."""
+
+
+laid_out = library_function("laid_out")
+"""An array that lies on a mesh, as a layout says; as it is where that says nothing."""
 
 
 class Interpreter(Builder[Any]):
@@ -94,6 +99,8 @@ class Interpreter(Builder[Any]):
         results, result_types = frame.emitter.emit(op, values, types, written)
         if on_mesh:
             note(frame, op, values, results, written)
+        if frame.layouts:
+            follow(frame, op, values, types, written, results, result_types)
         wrapped = tuple(_wrap(frame, v, t) for v, t in zip(results, result_types, strict=True))
         self._name_dimensions(op, operands, attributes, wrapped)
         return wrapped
@@ -134,7 +141,24 @@ class Interpreter(Builder[Any]):
         watch = WATCH.get()
         if watch is not None and results:
             watch(op, arrays, results, user_location_text())
+        for operand in operands:
+            if type(operand) is not Array and getattr(operand, "layout", None) is not None:
+                return _laid(op, operands, types, attributes, results)
         return tuple(map(_concrete, results))
+
+
+def _laid(
+    op: type[Op],
+    operands: Sequence[Any],
+    types: Sequence[ValueType],
+    attributes: Mapping[str, Any],
+    results: Sequence[Any],
+) -> tuple[Any, ...]:
+    """Results of which some operands lie on a mesh whose axes are explicit, and so do they."""
+    layouts = [getattr(v, "layout", None) for v in operands]
+    result_types = [SIZE if isinstance(r, int) else TensorType(r.shape, r.dtype) for r in results]
+    found = layouts_of_results(None, op, layouts, types, attributes, result_types)
+    return tuple(laid_out(_concrete(r), layout) for r, layout in zip(results, found, strict=True))
 
 
 def _recorded(operand: Tracer) -> Frame:

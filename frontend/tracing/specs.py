@@ -13,7 +13,7 @@ import keyword
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -96,19 +96,26 @@ class ShapeDtype:
     shape: tuple[SpecDimension, ...]
     dtype: np.dtype
     weak_type: bool = False
+    sharding: Any = field(default=None, repr=False)
+    """How the array lies on a mesh, None where nothing is stated."""
+    varying: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
+    """The axes of a mesh along which ranks may have different values, inside of `shard_map`."""
 
     def __init__(
         self,
         shape: Iterable[SpecDimension],
         dtype: object = types.FLOAT32,
         *,
-        sharding: None = None,
+        sharding: Any = None,
         weak_type: bool = False,
+        vma: Iterable[str] = (),
     ) -> None:
         dimensions = tuple(_dimension(size) for size in shape)
         object.__setattr__(self, "shape", dimensions)
         object.__setattr__(self, "dtype", types.as_dtype(dtype))
         object.__setattr__(self, "weak_type", bool(weak_type))
+        object.__setattr__(self, "varying", frozenset(vma))
+        object.__setattr__(self, "sharding", sharding if hasattr(sharding, "spec") else None)
         types.require_possible("spec", [self.type])
 
     @classmethod
@@ -127,9 +134,19 @@ class ShapeDtype:
         return types.TensorType(sizes, self.dtype)
 
     @property
-    def sharding(self) -> None:
-        """None: an array lies on one device."""
-        return None
+    def vma(self) -> frozenset[str]:
+        """Another name of `varying`."""
+        return self.varying
+
+    @property
+    def manual_axis_type(self) -> ShapeDtype:
+        """Itself: what JAX says of the axes of `shard_map` there, `varying`."""
+        return self
+
+    @property
+    def layout(self) -> Any:
+        """How it lies on a mesh whose axes are explicit, None where nothing is stated."""
+        return None if self.sharding is None else self.sharding.layout(len(self.shape))
 
     @property
     def size(self) -> int | None:
@@ -139,7 +156,21 @@ class ShapeDtype:
 
     def __str__(self) -> str:
         name = next(name for name, dtype in DTYPE_NAMES.items() if dtype == self.dtype)
-        return f"{name}[{','.join('?' if size is None else str(size) for size in self.shape)}]"
+        sizes = ["?" if size is None else str(size) for size in self.shape]
+        layout = self.layout
+        if layout is None:
+            along = sorted(self.varying)
+            over = f"{{V:{along[0] if len(along) == 1 else '(' + ','.join(along) + ')'}}}" if along else ""
+            return f"{name}[{','.join(sizes)}]{over}"
+        for axis, names in enumerate(layout.dimensions[: len(sizes)]):
+            if names:
+                sizes[axis] += f"@{names[0]}" if len(names) == 1 else f"@({','.join(names)})"
+        sums = [
+            f"{letter}:{','.join(sorted(axes))}"
+            for letter, axes in zip("UR", layout[2:], strict=True)
+            if axes
+        ]
+        return f"{name}[{','.join(sizes)}]" + (f"{{{','.join(sums)}}}" if sums else "")
 
 
 ShapeDtypeStruct = ShapeDtype

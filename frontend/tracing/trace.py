@@ -27,6 +27,7 @@ from . import sizes
 from .array import Array
 from .frames import Frame, Program, Tracer, recording
 from .interpreter import as_value, as_weak, wide_of
+from .layouts import Layout, lay, layout_of
 from .locations import user_location_text
 from .sizes import Dim, named_size
 from .specs import BoundedName, ShapeDtype, SpecError
@@ -82,6 +83,8 @@ class TracedProgram:
     """Another entry that computes the same, and the sizes of named dimensions for which this one does."""
     held: Sequence[HeldArray] = ()
     """What the module keeps between calls; its functions take it before and return it before the rest."""
+    result_layouts: Sequence[Layout | None] = ()
+    """How the results lie on a mesh whose axes are explicit, where arguments do."""
     exported: ExportedFunction | None = None
     """What a manifest says of it, where it was not traced from Python but is the kept IR of an artifact."""
 
@@ -199,6 +202,9 @@ def trace_program(
     frame = Frame(program, function_name(function), None, private=False, symbol=symbol, where=where)
     with recording(frame):
         tracers = [argument_tracer(frame, p.type, p.dimensions, p.weak_type) for p in parameters]
+        for tracer, leaf in zip(tracers, leaves, strict=True):
+            if getattr(leaf, "layout", None) is not None:
+                lay(tracer, leaf.layout)
         _check_shared_dimensions(frame, parameters, tracers)
         bounds = _check_bounds(frame, parameters, tracers)
         call_args, call_kwargs = tree.unflatten(structure, tracers)
@@ -206,6 +212,7 @@ def trace_program(
         result = call(call_args, call_kwargs)
         results, result_tree, result_names = result_values(function, result)
         results = [_of_decided_sizes(r) for r in results]
+        layouts = tuple(map(layout_of, results)) if frame.layouts else ()
         frame.finish(results)
     drop_unfinished(program.module)  # the function may have caught an error and gone on
     types = [TensorType(_static(r), r.dtype) for r in results]
@@ -222,6 +229,7 @@ def trace_program(
         shapes,
         _definition_text(function),
         bounds=bounds,
+        result_layouts=layouts,
     )
 
 

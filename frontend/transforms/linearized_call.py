@@ -15,8 +15,10 @@ import numpy as np
 from ...dialects.types import INEXACT, TensorType
 from .. import tree
 from ..errors import ArgumentTypeError, ShardingError
+from ..tracing.frames import Tracer
 from ..tracing.function_scope import FunctionScope, check_sizes, keep_dimensions, varied_over, with_all_names
-from ..tracing.interpreter import as_value, ops
+from ..tracing.interpreter import as_value, laid_out, ops
+from ..tracing.layouts import UNKNOWN, Layout, lay, layout_of
 from ..tracing.locations import user_location_text
 from ..tracing.varying import axes_of_value
 from .flat_call import FlatCall
@@ -33,16 +35,28 @@ class TangentType(NamedTuple):
     shape: tuple[Any, ...]
     axes: frozenset[str] = frozenset()
     """The axes of a mesh that the primal varies over, and the tangent with it."""
+    layout: Layout | None = None
+    """How the primal lies on a mesh whose axes are explicit."""
 
     @staticmethod
     def of(value: Any) -> TangentType:
         """The look of a value."""
-        return TangentType(ops.tensor_type(value), tuple(value.shape), axes_of_value(value))
+        kind = ops.tensor_type(value)
+        return TangentType(kind, tuple(value.shape), axes_of_value(value), layout_of(value))
 
     @property
     def is_inexact(self) -> bool:
         """Whether there are derivatives of it."""
         return self.type.dtype in INEXACT
+
+    def laid(self, cotangent: Any) -> Any:
+        """A cotangent that lies as its primal."""
+        if self.layout is None or self.layout is UNKNOWN:
+            return cotangent
+        if not isinstance(cotangent, Tracer):
+            return laid_out(cotangent, self.layout.of_cotangent)
+        lay(cotangent, self.layout.of_cotangent)
+        return cotangent
 
     def zeros(self) -> Any:
         """The tangent of a value that does not move: zeros of its dtype, bools for integers (as float0)."""
@@ -116,7 +130,7 @@ class LinearMap:
         for like, is_active in zip(self.arguments, self.mask, strict=True):
             cotangent = next(active_cotangents) if is_active else None
             leaves.append(like.zeros() if cotangent is None else keep_dimensions(cotangent, like.shape))
-        return leaves
+        return [like.laid(leaf) for like, leaf in zip(self.arguments, leaves, strict=True)]
 
 
 class LinearizedCall:

@@ -134,7 +134,13 @@ def pbroadcast(x: Any, axis_name: str, source: int) -> Any:
 
 
 def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
-    """`x`; with `to="varying"` as `pvary`, which is seen along axes of a mesh."""
+    """`x` as another kind of value along an axis of a mesh.
+
+    `to="varying"` is `pvary`; `to="reduced"` is `x`. `to="unreduced"`, of what ranks hold as summands, adds
+    it up, for adze has no arrays of summands.
+    """
     if to not in ("varying", "reduced", "unreduced"):
         raise ArgumentError(f"pcast: to is {to!r}, expected 'varying'", where=user_location_text())
+    if to == "unreduced":
+        return psum(x, axis_name)
     return pvary(x, axis_name) if to == "varying" else x
