@@ -51,6 +51,7 @@ def _array_functions() -> Mapping[str, Callable[..., Any]]:
         "sharding_of": "sharding.arrays",
         "shards_of": "sharding.arrays",
         "laid_out": "sharding.arrays",
+        "name_saved_values": "staging.callable_policies",
         "stablehlo_text": "imports.stablehlo_out.function",
     }
     of_layers_above = {name: of_module(module, name) for name, module in places.items()}

@@ -249,10 +249,13 @@ _PARAMS: Final = {
 """JAX's names of other attributes."""
 
 _NAMES: Final = {
+    "all_reduce": "psum",
+    "axis_gather": "all_gather",
     "axis_sum": "psum",
     "call": "jit",
     "checkpoint_call": "checkpoint",
     "checkpoint_name": "name",
+    "mesh_index": "axis_index",
 }
 """JAX's names of ops that are none of its primitives of `lax`."""
 
@@ -284,6 +287,15 @@ class _OwnPrimitive(Primitive):
 def _own_primitive(op: str, has_several: bool) -> Primitive:
     """The one primitive of an op, which rules can be kept for."""
     return _OwnPrimitive(op, has_several)
+
+
+def primitive_of(application: Application) -> tuple[Primitive, Sequence[Any], dict[str, Any]]:
+    """An op as a primitive with its operands and attributes: JAX's where it is one of those."""
+    known = described(application)
+    if known is not None:
+        return known.primitive, known.operands, dict(known.attributes)
+    primitive = _own_primitive(application.op.name, application.op.refers_to_functions)
+    return primitive, application.operands, dict(application.attributes)
 
 
 def primitive_of_functions(name: str) -> Primitive | None:

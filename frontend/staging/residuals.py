@@ -23,6 +23,7 @@ from .. import tree
 from ..tracing.locations import detailed
 from ..tracing.specs import ShapeDtype
 from ..tracing.trace import argument_names
+from ..transforms.checkpoints import SAVED_BY_POLICY
 from ..transforms.differentiation import vjp
 from .jit import trace
 from .modules import clone_module
@@ -70,6 +71,8 @@ def _origin(value: Any, reader: Reader, names: list[str]) -> str:
     application = reader.read(value.owner)
     assert application is not None
     op, where = application.op, location_text(value.owner.location).removesuffix(":0")
+    if op.label_attribute is not None and application.attributes[op.label_attribute] == SAVED_BY_POLICY:
+        return _origin(value.owner.operands[0], reader, names)
     if op.label_attribute is not None:
         return f"named {application.attributes[op.label_attribute]!r} from {where}"
     return "from a constant" if op.is_constant else f"output of {op.name} from {where}"

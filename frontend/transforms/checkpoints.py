@@ -17,6 +17,7 @@ from ..tracing.frames import current_frame
 from ..tracing.function_scope import FunctionScope, argument_of, resumes_trace
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
+from ..tracing.operators import library_function
 from ..tracing.references import Effects, Ref, any_alive
 from ..tracing.trace import function_name
 
@@ -62,8 +63,16 @@ class checkpoint_policies:  # a namespace, named as JAX has it
         return checkpoint_policies.dots_with_no_batch_dims_saveable
 
     @staticmethod
-    def save_from_both_policies(policy_1: tuple[str, str], policy_2: tuple[str, str]) -> tuple[str, str]:
+    def save_from_both_policies(policy_1: Any, policy_2: Any) -> Any:
         """What either policy saves, for those that have a policy for that."""
+        if callable(policy_1) and callable(policy_2):
+            return lambda *args, **params: policy_1(*args, **params) or policy_2(*args, **params)
+        if callable(policy_1) or callable(policy_2):
+            raise UnsupportedError(
+                "save_from_both_policies of a function and a policy of adze.checkpoint_policies",
+                where=user_location_text(),
+                hint="write both as functions of a primitive: lambda prim, *_, **__: str(prim) == 'exp'",
+            )
         (kind, labels), (other, more) = pair = sorted((policy_1, policy_2), key=_rank)
         if kind == "nothing" or pair[0] == pair[1] or other == "everything":
             return pair[1]
@@ -77,6 +86,9 @@ class checkpoint_policies:  # a namespace, named as JAX has it
             hint="give one policy; names of values can be joined: save_only_these_names('a', 'b')",
         )
 
+
+SAVED_BY_POLICY: Final = "saved by the policy"
+_name_saved_values = library_function("name_saved_values")
 
 _KINDS: Final = (
     *("nothing", "named", "named_except", "dots_without_batch", "dots"),
@@ -92,18 +104,22 @@ def checkpoint(
     fun: Callable[..., Any] | None = None,
     *,
     prevent_cse: bool = True,
-    policy: tuple[str, str] | None = None,
+    policy: tuple[str, str] | Callable[..., Any] | None = None,
     static_argnums: int | Sequence[int] = (),
 ) -> Any:
     """A function like `fun` whose intermediate values are computed again in the backward pass.
 
-    `policy` says what may be kept all the same: one of `checkpoint_policies`. `static_argnums` are the
+    `policy` says what may be kept all the same: one of `checkpoint_policies`, or a function of a primitive,
+    the types of its operands and its attributes that says whether its results may. `static_argnums` are the
     positions of arguments that are Python values of the trace. What is computed again is never merged with
     the first computation, whatever `prevent_cse` says.
     """
     policy = ("nothing", "") if policy is None else policy
     if fun is None:
         return functools.partial(checkpoint, policy=policy, static_argnums=static_argnums)
+    saves = policy if callable(policy) else None
+    if saves is not None:
+        policy = checkpoint_policies.save_only_these_names(SAVED_BY_POLICY)
     if not isinstance(policy, tuple) or len(policy) != 2:
         raise ArgumentError(
             f"checkpoint policy {policy!r} is not one of adze.checkpoint_policies", where=user_location_text()
@@ -130,7 +146,10 @@ def checkpoint(
                 structure, [held[i] if i in held else next(rest) for i in range(len(leaves))]
             )
             given = iter(positional)
-            return function(*[fixed[i] if i in fixed else next(given) for i in range(len(args))], **named)
+            result = function(*[fixed[i] if i in fixed else next(given) for i in range(len(args))], **named)
+            if saves is not None:
+                _name_saved_values(current_frame(), saves, SAVED_BY_POLICY, tree.leaves(result))
+            return result
 
         arguments = [argument_of(v) for v in values]
         sources = [KnownArgument(v) for v in values]

@@ -64,3 +64,52 @@ def test_a_python_float_is_of_the_default_dtype() -> None:
 
 def test_a_linear_function_keeps_nothing() -> None:
     assert saved_residuals(lambda x: x[::-1] + x, X) == []
+
+
+def _dots(primitive: Any, *types: Any, **params: Any) -> bool:
+    return str(primitive) == "dot_general" and types[0].shape[0] == 6 and "dimension_numbers" in params
+
+
+@pytest.mark.parametrize(
+    ("policy", "kept"),
+    [
+        (lambda *_, **__: False, []),
+        (_dots, ["f32[6] output of dot_general"]),
+        (
+            lambda primitive, *_, **__: str(primitive) != "sin",
+            ["f32[5] output of dot_general", "f32[6] output of dot_general"],
+        ),
+        (
+            adze.checkpoint_policies.save_from_both_policies(_dots, lambda p, *_, **__: str(p) == "sin"),
+            ["f32[5] output of sin", "f32[6] output of dot_general"],
+        ),
+    ],
+)
+def test_a_function_of_primitives_decides_what_is_kept(policy: Any, kept: list[str]) -> None:
+    def plain(W1: Any, W2: Any, x: Any) -> Any:
+        return layer(W2, layer(W1, x))
+
+    checkpointed = adze.checkpoint(plain, policy=policy)
+    assert lines(checkpointed, W1, W2, X) == [*ARGUMENTS, *kept]
+    for function in (adze.grad, lambda f: adze.jit(adze.grad(f))):
+        slopes = (function(lambda w, g=g: anp.sum(g(w, W2, X)))(W1) for g in (plain, checkpointed))
+        assert np.allclose(*slopes, rtol=1e-6)
+
+
+def test_a_policy_of_nested_functions_and_of_batches() -> None:
+    asked: list[str] = []
+
+    def policy(primitive: Any, *_: Any, **__: Any) -> bool:
+        asked.append(str(primitive))
+        return True
+
+    def f(x: Any) -> Any:
+        y, _ = adze.scan(lambda c, _: (anp.sin(c), None), x, None, length=3)
+        return adze.jit(anp.exp)(y), y
+
+    loss = lambda x: sum(map(anp.sum, adze.checkpoint(f, policy=policy)(x)))  # noqa: E731
+    batched = adze.vmap(adze.grad(loss))(np.ones((2, 3)))
+    assert asked == ["scan", "jit"]
+    assert np.allclose(batched, adze.vmap(adze.grad(lambda x: sum(map(anp.sum, f(x)))))(np.ones((2, 3))))
+    with pytest.raises(adze.AdzeError, match="save_from_both_policies of a function and a policy"):
+        adze.checkpoint_policies.save_from_both_policies(policy, adze.checkpoint_policies.dots_saveable)
