@@ -30,6 +30,8 @@ from .destinations import own_destinations
 from .errors import KernelError
 from .forms import KERNEL_LOWERINGS
 from .forwarded import forward_arrays
+from .inlined_elements import inline_elements
+from .masked_steps import restrict_masked
 from .old_values import keep_old_values
 from .outline import KERNEL
 from .parameters import constants_to_arguments, to_buffers
@@ -96,6 +98,7 @@ def build(module: mlir.ir.Module, target: Target, observe: Observe | None = None
             upstream(module, TIDY)
         keep_in_registers(module, target)
         upstream(module, LOOPS)
+        restrict_masked(module)
         scratch = settle_allocations(module)
         store_bytes(module)
         upstream(module, FLATTEN)
@@ -123,6 +126,8 @@ def simplify_tensors(module: mlir.ir.Module) -> None:
         upstream(module, FUSE)
         if not repeat_cheap(module):
             break
+    if inline_elements(module):
+        upstream(module, FUSE)
     upstream(module, INDICES)
     rewrite_refused(module)
 

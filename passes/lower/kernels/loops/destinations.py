@@ -75,11 +75,11 @@ def _is_shared(value: Value) -> bool:
             user = use.owner.operation
             if user.name in _VIEWS:
                 pending.append(user.results[0])
-            count += _is_destination(user, use.operand_number)
+            count += is_destination(user, use.operand_number)
     return count > 1
 
 
-def _is_destination(user: Operation, position: int) -> bool:
+def is_destination(user: Operation, position: int) -> bool:
     """Whether an op may write into its operand at `position`."""
     if user.name in DESTINATION:
         return position == DESTINATION[user.name]

@@ -357,6 +357,59 @@ def convolved(x: Any, w: Any) -> Any:
     return lax.fori_loop(0, count, step, xp.zeros((x.shape[0], count, w.shape[3]), x.dtype))
 
 
+def masked_sums(x: Any, limits: Any) -> Any:
+    """Sums of which a mask leaves a range, by every comparison; limits are negative and too large, too."""
+    n = xp.arange(x.size)
+
+    def step(c: Any, limit: Any) -> Any:
+        low, high = limit
+        inside = (n >= low) & (high > n)
+        results = (
+            xp.where(n < high, x, 0).sum(),
+            xp.where(n <= high, x, 1).sum(),
+            xp.where(n > low, x * c, x[3]).sum(),
+            xp.where(n == low, x, 0).sum(),
+            xp.where(inside & (x > 0), x, 0).sum(),
+            xp.where(~inside, x[0], x).sum(),
+            xp.where(inside, x, 0) @ x[xp.where(inside, n[::-1], 2)],
+            xp.where(n != low, x, 0).sum(),
+        )
+        return c + 1, results
+
+    return lax.scan(step, x[0] * 0 + 1, limits)
+
+
+def masked_updates(x: Any, limits: Any) -> Any:
+    """Rows of which a mask updates a range in place."""
+    n = xp.arange(x.shape[0])
+
+    def step(x: Any, limit: Any) -> Any:
+        x = xp.where((n >= limit[0]) & (n < limit[1]), x * 2 + 1, x)
+        return x, x[5]
+
+    return lax.scan(step, x, limits)
+
+
+def rows_of_a_sparse_matrix(starts: Any, columns: Any, values: Any, x: Any) -> Any:
+    n = xp.arange(columns.size)
+
+    def step(i: Any, y: Any) -> Any:
+        inside = (n >= starts[i]) & (n < starts[i + 1])
+        return y.at[i].set(xp.where(inside, values, 0) @ x[xp.where(inside, columns, 0)])
+
+    return lax.fori_loop(0, starts.size - 1, step, xp.zeros(starts.size - 1, x.dtype))
+
+
+def computed_places(x: Any, i: Any) -> Any:
+    """Elements at places that are computed: of the carry itself, fewer and more of them than there are."""
+
+    def step(k: Any, x: Any) -> Any:
+        places = (i * 3 + k) % x.size
+        return x.at[k].set(x[places].sum()) + x[places[:2]].max() + x[(i + k) % 4][:, None].max()
+
+    return lax.fori_loop(0, 4, step, x)
+
+
 def moved(x: Any) -> Any:
     def step(i: Any, c: Any) -> Any:
         padded = xp.pad(c, 1)[1:-1, :-2]
@@ -389,6 +442,20 @@ def _special_columns() -> np.ndarray:
     return x
 
 
+def _special_row() -> np.ndarray:
+    x = floats(41)
+    x[[0, 3, 17, 40]] = -0.0, np.inf, np.nan, -np.inf
+    return x
+
+
+def _sparse(first: float) -> list[np.ndarray]:
+    """Rows of a sparse matrix, one of them empty, and a vector whose first element no row takes."""
+    x = floats(6, dtype=np.float64)
+    x[0] = first
+    starts = np.array([0, 3, 3, 20, 37], np.uint32)
+    return [starts, RANDOM.integers(1, 6, 37).astype(np.uint32), floats(37, dtype=np.float64), x]
+
+
 def _of_dtype(dtype: Any) -> list[Loop]:
     return [
         (stacked, [floats(6, 5, dtype=dtype)]),
@@ -406,10 +473,12 @@ def _of_integers(dtype: str) -> list[Loop]:
         (integers, low),
         (reductions, [RANDOM.integers(0, 100, (3, 4)).astype(dtype)]),
         (reduced_columns, [RANDOM.integers(0, 100, (3, 4, 11)).astype(dtype)]),
+        (masked_sums, [RANDOM.integers(0, 100, 35).astype(dtype), _LIMITS]),
     ]
 
 
 _FAR: Final = np.array([0, 3, -1, -9, 9, 100, -100, 2**31 - 1], np.int32)
+_LIMITS: Final = np.array([[3, 20], [0, 0], [-5, 100], [30, 10], [39, 40], [2**31 - 1, -(2**31)]], np.int32)
 _COMPLEX: Final = (floats(6) + 1j * floats(6)).astype(np.complex64)
 
 GROUPS: Final[dict[str, list[Loop]]] = {
@@ -470,6 +539,10 @@ GROUPS: Final[dict[str, list[Loop]]] = {
         (reduced_columns, [floats(4, 3, 21, dtype=np.float64)]),
         (convolved, [floats(4, 5, 3, 2), floats(2, 3, 2, 20)]),
         (convolved, [floats(11, 4, 2, 1), floats(3, 2, 1, 7)]),
+        *((masked_sums, [x, _LIMITS]) for x in (floats(40), floats(33, dtype=np.float64), _special_row())),
+        *((masked_updates, [x, _LIMITS]) for x in (floats(40), _special_row())),
+        *((rows_of_a_sparse_matrix, _sparse(first)) for first in (1.0, np.nan, -np.inf)),
+        (computed_places, [floats(9), np.array([1, 8, 3, 3, 2, 0, 7, 7, 4], np.int32)]),
         (moved, [floats(5, 5)]),
         (complex_numbers, [_COMPLEX]),
         (complex_numbers, [_COMPLEX.astype(np.complex128)]),
