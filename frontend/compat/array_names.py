@@ -13,11 +13,14 @@ from numpy import dtype as dtype
 
 from .kinds import issubdtype as issubdtype
 from .out_shardings import OF_NUMPY, function_of
+from .scalar_types import SCALAR_TYPES
 
 __all__ = ["dtype"]
 
 
 def __getattr__(name: str) -> Any:
+    if name in SCALAR_TYPES:
+        return SCALAR_TYPES[name]
     if name not in OF_NUMPY:
         raise AttributeError(name)
     return function_of("numpy", name)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
+import pickle
 import subprocess
 import sys
 from typing import Any
@@ -451,3 +453,26 @@ def test_values_of_all_processes() -> None:
     assert multihost_utils.process_allgather({"x": np.ones(2)})["x"].shape == (1, 2)
     assert multihost_utils.process_allgather(np.ones(2), tiled=True).shape == (2,)
     assert multihost_utils.broadcast_one_to_all(jnp.ones(2)).tolist() == [1.0, 1.0]
+
+
+def test_types_of_numbers_make_arrays() -> None:
+    assert isinstance(jnp.float32(1), jax.Array) and (jnp.float32(1) + jnp.int32(1)).dtype == np.float32
+    assert jax.jit(lambda x: jnp.float32(x) * 2)(3).dtype == np.float32
+    assert jnp.int32([1.5, 2]).tolist() == [1, 2] and bool(jnp.bool_(1)) is True
+    for name in ("float32", "int8", "uint64", "complex64", "bfloat16", "bool_"):
+        kind = getattr(jnp, name)
+        dtype = np.dtype(kind)
+        assert (
+            kind == dtype.type
+            and dtype.type == kind
+            and hash(kind) == hash(dtype.type)
+            and kind.dtype == dtype
+        )
+        assert dtype == kind and {dtype.type: 1}[kind] == 1 and isinstance(dtype.type(1), kind)
+        assert jnp.zeros(2, kind).dtype == np.zeros(2, kind).dtype == jnp.ones(2).astype(kind).dtype == dtype
+        assert pickle.loads(pickle.dumps(kind)) is kind and copy.deepcopy(kind) is kind
+        assert jnp.issubdtype(kind, np.generic) and jnp.issubdtype(dtype, kind)
+        assert repr(kind) == f"<class 'jax.numpy.{name}'>"
+    assert jnp.single is jnp.float32 and jnp.float64 != np.float32
+    # A branch that Python takes at once, on what the caller has: NumPy's scalars would be float64.
+    assert lax.cond(True, lambda c: c + jnp.int32(1), lambda c: c, jnp.float32(1)).dtype == np.float32
