@@ -17,6 +17,7 @@ from typing import Final, Self
 from ..errors import TraceError
 from ..tracing.jax_rules import PREFIX
 from ..tracing.jax_rules import Installed as Rules
+from ..tree.key_order import KeyOrder
 from .modules import Forwarding, homes_of
 
 REAL: Final = ("jax", "jaxlib")
@@ -95,14 +96,14 @@ def install() -> Installed:
             f"adze.compat.install(): jax is imported already: {getattr(loaded, '__file__', '')}",
             hint="call install() before anything imports jax, or write `import adze.compat.jax as jax`",
         )
-    _FINDER.is_installed = Rules.is_on = True
+    _FINDER.is_installed = Rules.is_on = KeyOrder.is_sorted = True
     importlib.import_module("jax")
     return Installed()
 
 
 def uninstall() -> None:
     """Remove what `install` added: `import jax` finds JAX again, where it is installed."""
-    _FINDER.is_installed = Rules.is_on = False
+    _FINDER.is_installed = Rules.is_on = KeyOrder.is_sorted = False
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] == "jax" and isinstance(module, Forwarding):
             del sys.modules[name]

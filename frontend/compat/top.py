@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -40,13 +41,15 @@ __version_info__ = (0, 10, 2)
 class ClientConfig(Config):
     """`jax.config` as clients see it: what they ask to choose a default dtype says that it is float32.
 
-    `jax_enable_x64` is False until it is set, though 64-bit arrays work; set it, and libraries that ask make
+    `jax_enable_x64` is False until it is set, here or by JAX_ENABLE_X64 as for JAX, though 64-bit arrays
+    work; set it, and libraries that ask make
     float64 parameters, as they do with JAX.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._values["jax_enable_x64"] = False
+        asked = os.environ.get("JAX_ENABLE_X64", "").lower()
+        self._values["jax_enable_x64"] = asked in ("1", "true", "t", "yes", "y", "on")
 
     def update(self, name: str, value: Any) -> None:
         if name == "jax_enable_x64":

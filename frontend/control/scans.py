@@ -121,6 +121,18 @@ def scanned(
     return loop.eager(settled_start(init, types), arrays)
 
 
+def _stacked(rows: Sequence[Any]) -> Any:
+    """What steps returned, leaf by leaf in the tree of the first of them.
+
+    Static data of nodes may differ (a counter in a name): where a loop is recorded there is one step alone.
+    """
+    first, structure = tree.flatten(rows[0])
+    columns = [first, *(tree.leaves(row) for row in rows[1:])]
+    if any(len(column) != len(first) for column in columns):
+        return tree.map(lambda *ys: stack(ys), *rows)  # raises, and shows both trees
+    return tree.unflatten(structure, [stack(ys) for ys in zip(*columns, strict=True)])
+
+
 def _width(name: str, unroll: Any, steps: Any) -> int:
     """How often the body is repeated in one step of the loop: True or 0 stand for every time."""
     if isinstance(unroll, (bool, np.bool_)) or (isinstance(unroll, int) and unroll == 0):
@@ -274,7 +286,7 @@ class _Scan:
         if self.reverse:
             rows.reverse()
         if rows:
-            return carry, tree.map(lambda *ys: stack(ys), *rows)
+            return carry, _stacked(rows)
         return carry, self._nothing(carry, arrays)
 
     def _nothing(self, carry: Any, arrays: Sequence[Any]) -> Any:

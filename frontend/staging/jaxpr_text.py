@@ -21,6 +21,8 @@ from ..tracing.specs import ShapeDtype
 _WIDTH: Final = 100
 _HIDDEN: Final = ("op", "results", "saved_states")
 """Attributes of adze alone: the op that an equation stands for, what follows from its functions."""
+_RULES: Final = ("fwd", "bwd", "rule")
+"""Functions that are written by their names, as in JAX: a rule may call the function that it is a rule of."""
 _OBVIOUS: Final[dict[str, dict[str, Any]]] = {
     "broadcast_in_dim": {"shape": None, "sharding": None, "broadcast_dimensions": ()},
     "convert_element_type": {"sharding": None},
@@ -86,11 +88,14 @@ class _Writer:
         start, end = f"{outs} = {eqn.primitive}", "".join(f" {self.operand(v, numbers)}" for v in eqn.invars)
         if not params:
             return start + end
-        texts = [f"{key}={self.attribute(value, indent + 2)}" for key, value in params]
+        texts = [
+            f"{key}={value.symbol if key in _RULES else self.attribute(value, indent + 2)}"
+            for key, value in params
+        ]
         whole = f"{start}[{' '.join(texts)}]{end}"
         if "\n" not in whole and indent + len(whole) <= _WIDTH:
             return whole
-        if not any(map(_has_jaxpr, eqn.params.values())):
+        if not any(_has_jaxpr(value) for key, value in params if key not in _RULES):
             return whole
         inner = "".join(f"\n{' ' * (indent + 2)}{text}" for text in texts)
         return f"{start}[{inner}\n{' ' * indent}]{end}"

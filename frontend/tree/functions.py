@@ -14,6 +14,7 @@ from typing import Any, Final
 import optree
 
 from ..errors import ArgumentError, ArgumentTypeError
+from .key_order import KeyOrder, with_sorted_keys
 from .registry import NAMESPACE, Structure
 
 IsLeaf = Callable[[Any], bool] | None
@@ -22,7 +23,8 @@ _NOTHING: Final = object()
 
 def flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], Structure]:
     """The leaves of `tree` and its structure; what `is_leaf` is true of is a leaf."""
-    return optree.tree_flatten(tree, is_leaf, namespace=NAMESPACE)
+    values, spec = optree.tree_flatten(tree, is_leaf, namespace=NAMESPACE)
+    return (values, with_sorted_keys(spec)) if KeyOrder.is_sorted else (values, spec)
 
 
 def unflatten(treedef: Structure, leaves: Iterable[Any]) -> Any:

@@ -7,6 +7,7 @@ import importlib
 import pickle
 import subprocess
 import sys
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -476,3 +477,26 @@ def test_types_of_numbers_make_arrays() -> None:
     assert jnp.single is jnp.float32 and jnp.float64 != np.float32
     # A branch that Python takes at once, on what the caller has: NumPy's scalars would be float64.
     assert lax.cond(True, lambda c: c + jnp.int32(1), lambda c: c, jnp.float32(1)).dtype == np.float32
+
+
+def test_keys_of_dicts_are_sorted_where_jax_is_answered() -> None:
+    program = """
+        import collections
+        import adze.compat
+        adze.compat.install()
+        import jax
+        import jax.numpy as jnp
+        tree = {"b": 1.0, "a": {("y", 1): 2.0, ("x", 2): 3.0}}
+        order = lambda t: [*t, *t["a"]]
+        wanted = ["a", "b", ("x", 2), ("y", 1)]
+        assert order(jax.tree.map(lambda x: x, tree)) == wanted
+        assert order(jax.jit(lambda t: t)(tree)) == order(jax.grad(lambda t: t["b"] ** 2)(tree)) == wanted
+        assert jax.jit(lambda t: [*t])({}) == []
+        assert list(jax.tree.map(str, collections.OrderedDict(b=1, a=2))) == ["b", "a"]
+        made = jax.tree.map(str, collections.defaultdict(list, b=1, a=2))
+        assert list(made) == ["a", "b"] and made["c"] == []
+        adze.compat.uninstall()
+        import adze
+        assert order(adze.tree.map(lambda x: x, tree)) == ["b", "a", ("y", 1), ("x", 2)]
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True, timeout=120)

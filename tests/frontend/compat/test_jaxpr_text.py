@@ -84,3 +84,16 @@ def test_other_code_sees_ops_of_adze() -> None:
     scope: dict[str, Any] = {}
     exec("text = lambda f, x: str(make(f)(x))", {"make": adze.make_jaxpr}, scope)
     assert "%1: f32[8] = sin(%0)" in scope["text"](jnp.sin, X)
+
+
+def test_a_rule_that_calls_its_function_is_written_by_name() -> None:
+    @jax.custom_vjp
+    def product(x, y):
+        return x * y
+
+    product.defvjp(lambda x, y: (product(x, y), (x, y)), lambda r, g: (g * r[1], g * r[0]))
+    text = str(jax.make_jaxpr(product)(2.0, 3.0))
+    assert text.startswith("{ lambda ; a:f32[] b:f32[]. let") and "custom_vjp_call[" in text
+    assert "call_jaxpr={ lambda ; d:f32[] e:f32[]. let f:f32[] = mul d e in (f,) }" in text and "fwd=" in text
+    spec = jax.ShapeDtypeStruct((), "float32")
+    assert str(jax.jit(product).trace(spec, spec).jaxpr) == text

@@ -982,3 +982,14 @@ def test_a_carry_widens_where_float64_meets_it() -> None:
         assert derivative.dtype == np.float32, name
     with adze.debug.widening(), pytest.raises(adze.debug.WideningError, match="becomes float64"):
         loops["scan"](start)
+
+
+def test_steps_may_return_nodes_whose_static_data_differ() -> None:
+    """A node that counts calls: recorded, there is one step; eager, the first step says what the node is."""
+    counts = iter(range(10))
+
+    def step(c: Any, x: Any) -> Any:
+        return c + x, adze.tree_util.Partial(max, **{f"x_{next(counts)}": x})
+
+    carry, ys = adze.scan(step, np.float32(0), np.arange(3, dtype=np.float32))
+    assert float(carry) == 3 and [v.tolist() for v in ys.keywords.values()] == [[0.0, 1.0, 2.0]]
