@@ -18,8 +18,10 @@ from .rules import (
     convolution,
     draws,
     elementwise,
+    features,
     indexing,
     linear,
+    linear_models,
     normalization,
     pooling,
     quantization,
@@ -30,6 +32,7 @@ from .rules import (
     shapes,
     spectral,
     training,
+    trees,
 )
 from .rules.activations import along_axis
 from .rules.elementwise import binary, unary, variadic
@@ -240,6 +243,21 @@ RULES: Final[Mapping[str, Rule]] = {
     "RandomNormalLike": draws.normal_like,
     "RandomUniform": draws.uniform,
     "RandomUniformLike": draws.uniform_like,
+    # Models of features.
+    "ai.onnx.ml.FeatureVectorizer": features.feature_vectorizer,
+    "ai.onnx.ml.Imputer": features.imputer,
+    "ai.onnx.ml.LabelEncoder": features.label_encoder,
+    "ai.onnx.ml.LinearClassifier": linear_models.linear_classifier,
+    "ai.onnx.ml.LinearRegressor": linear_models.linear_regressor,
+    "ai.onnx.ml.Normalizer": features.normalizer,
+    "ai.onnx.ml.OneHotEncoder": features.one_hot,
+    "ai.onnx.ml.SVMClassifier": linear_models.svm_classifier,
+    "ai.onnx.ml.SVMRegressor": linear_models.svm_regressor,
+    "ai.onnx.ml.Scaler": features.scaler,
+    "ai.onnx.ml.TreeEnsemble": trees.ensemble,
+    "ai.onnx.ml.TreeEnsembleClassifier": trees.classifier,
+    "ai.onnx.ml.TreeEnsembleRegressor": trees.regressor,
+    "ai.onnx.ml.ZipMap": features.zip_map,
     # Optimizers.
     "ai.onnx.preview.training.Adagrad": training.adagrad,
     "ai.onnx.preview.training.Adam": training.adam,
