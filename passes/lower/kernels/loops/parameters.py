@@ -9,6 +9,7 @@ from __future__ import annotations
 from .....dialects import mlir
 from ....ir.aliases import Attribute, Block, Operation, Type, Value
 from ....ir.functions import functions
+from .destinations import DESTINATION, LOOPS
 from .errors import KernelError
 from .outline import KERNEL
 from .state import write_into
@@ -91,20 +92,56 @@ def _read(memref: Value, type_: Type) -> Value:
 
 
 def _start_in(result: Value, place: Value) -> None:
-    """Let the loop that computes `result` carry it in `place` from the beginning."""
-    owner = result.owner
-    if isinstance(owner, mlir.ir.Block) or owner.operation.name not in ("scf.for", "scf.while"):
-        return
+    """Let what computes `result` start in `place`: a loop that carries it, a chain of updates."""
     if not mlir.ir.RankedTensorType(result.type).rank:
         return
-    loop = owner.operation
-    position = initial_operand(loop, list(loop.results).index(result))
-    if position is None:
+    at = _updated(result)
+    while at is not None:
+        operation, position = at
+        start = operation.operands[position]
+        at = _updated(start) if len(list(start.uses)) == 1 else None
+        if at is None:
+            with mlir.ir.InsertionPoint(operation):
+                operation.operands[position] = _in_place(start, place)
+            _drop_unused(start)
+
+
+def _in_place(start: Value, place: Value) -> Value:
+    """`place` with the elements of `start`."""
+    maker = None if isinstance(start.owner, mlir.ir.Block) else start.owner.operation
+    if maker is not None and maker.name == "bufferization.alloc_tensor" and len(maker.operands) == 1:
+        copied = maker.operands[0].owner  # to be updated alone, as `place` is
+        if not isinstance(copied, mlir.ir.Block) and copied.operation.name == "linalg.fill":
+            maker = copied.operation
+    if maker is not None and maker.name == "linalg.fill":
+        return mlir.linalg.fill(maker.operands[0], outs=[place])
+    return place if maker is not None and maker.name == "tensor.empty" else write_into(start, place)
+
+
+def _drop_unused(value: Value) -> None:
+    """Erase what only computed an array that is not used any more."""
+    names = ("bufferization.alloc_tensor", "linalg.fill", "tensor.empty")
+    if isinstance(value.owner, mlir.ir.Block) or value.owner.operation.name not in names:
         return
-    start = loop.operands[position]
-    is_empty = not isinstance(start.owner, mlir.ir.Block) and start.owner.operation.name == "tensor.empty"
-    with mlir.ir.InsertionPoint(loop):
-        loop.operands[position] = place if is_empty else write_into(start, place)
+    if not list(value.uses):
+        maker = value.owner.operation
+        operands = list(maker.operands)
+        maker.erase()
+        for operand in operands:
+            _drop_unused(operand)
+
+
+def _updated(value: Value) -> tuple[Operation, int] | None:
+    """The op that computes an array by updates of another one, and which operand that is."""
+    if isinstance(value.owner, mlir.ir.Block):
+        return None
+    operation = value.owner.operation
+    if operation.name in LOOPS:
+        position = initial_operand(operation, list(operation.results).index(value))
+        return None if position is None else (operation, position)
+    if operation.name in ("tensor.insert", "tensor.insert_slice") and len(list(value.uses)) == 1:
+        return operation, DESTINATION[operation.name]
+    return None
 
 
 def _write(result: Value, home: Value) -> None:

@@ -129,6 +129,18 @@ def inserted_twice(a: Any) -> Any:
     return lax.fori_loop(0, 3, step, a)
 
 
+def updated_once(a: Any, b: Any) -> Any:
+    """A single step that updates operands, one array in two places, and arrays of the same zeros."""
+
+    def step(i: Any, s: Any) -> Any:
+        x, y, z, w = s
+        both = x.at[i].set(y[1] * 2).at[2].set(x[i] + 1)
+        return both, y.at[i + 1, :2].set(z[0, :2] + 3), z.at[:, i].set(x[:, 1]), w.at[3].set(y[0] + z[0])
+
+    zeros = xp.zeros(a.shape, a.dtype)
+    return lax.fori_loop(0, 1, step, (a, b, zeros, zeros))
+
+
 def stacked(x: Any) -> Any:
     return lax.scan(lambda c, r: (c + r, (c * r, r.sum(), r > c)), xp.zeros(5, x.dtype), x)
 
@@ -496,6 +508,7 @@ GROUPS: Final[dict[str, list[Loop]]] = {
         (rows_of_an_outer_array, [floats(4, 2)]),
         (inserted_twice, [floats(4)]),
         (triangular, [floats(6, 6)]),
+        (updated_once, [floats(4, 5), floats(4, 5)]),
         (stacked, [floats(6, 5)]),
         (stacked_from_the_end, [floats(6, 5)]),
         (stacked_inside, [floats(4, 3)]),
