@@ -149,6 +149,11 @@ class LinearizedCall:
         self.results = outputs[: len(nested.result_types)]
         with_all_names(self.results, nested.result_names, operands)
         self.residuals = linearized.residual_values(operands, outputs)
+        count = len(call.values)
+        self.arguments_kept = tuple(
+            r.index if r.kind == "input" and r.index < count else None for r in linearized.residuals
+        )
+        """For each residual the leaf of the arguments that it is, None for what was computed."""
         self.linear = LinearMap(
             scope,
             linearized,
@@ -163,19 +168,70 @@ class LinearizedCall:
         self.result_tree = tree.structure(self.value)
 
 
+class NotNeeded:
+    """In place of an argument that a pullback does not need."""
+
+    def __repr__(self) -> str:
+        return "NotNeeded()"
+
+
 class Pullback:
     """What `vjp` returns beside the value: maps a cotangent of the result to cotangents of the arguments.
 
     May be called any number of times, inside a trace or outside, wherever it was made. A None in the
     cotangent stands for zeros. It is a pytree, whose leaves are the residuals.
+
+    `args_res` has an entry for each argument: a tree of what it keeps of it, `NotNeeded()` where that is
+    nothing. Other arrays may be put there before a call; `opaque_residuals` are what was computed.
     """
 
     def __init__(self, call: LinearizedCall) -> None:
-        self._residuals: Sequence[Any] = call.residuals
-        self._static = (call.linear, call.result_tree, call.call.structure)
+        self._static = (call.linear, call.result_tree, call.call.structure, call.arguments_kept)
+        leaves: list[Any] = [NotNeeded()] * len(call.call.values)
+        for place, residual in zip(call.arguments_kept, call.residuals, strict=True):
+            if place is not None:
+                leaves[place] = residual
+        self.args_res: list[Any] = list(tree.unflatten(call.call.structure, leaves)[0])
+        kept = zip(call.arguments_kept, call.residuals, strict=True)
+        self.opaque_residuals: list[Any] = [residual for place, residual in kept if place is None]
+
+    def replace(self, **changed: Any) -> Pullback:
+        """A pullback with another `args_res` or `opaque_residuals`."""
+        made = object.__new__(Pullback)
+        made._static = self._static
+        made.args_res = list(changed.pop("args_res", self.args_res))
+        made.opaque_residuals = list(changed.pop("opaque_residuals", self.opaque_residuals))
+        if changed:
+            raise ArgumentTypeError(
+                f"a pullback has no {', '.join(sorted(changed))}", where=user_location_text()
+            )
+        return made
+
+    def _all_residuals(self) -> list[Any]:
+        """The residuals in the order in which the linear map takes them."""
+        linear, _, argument_tree, kept = self._static
+        if all(place is None for place in kept):
+            return self.opaque_residuals
+        arguments: Any = (tuple(self.args_res), {})
+        leaves = argument_tree.flatten_up_to(arguments)
+        opaque = iter(self.opaque_residuals)
+        return [
+            next(opaque) if place is None else self._argument(linear.arguments[place], place, leaves[place])
+            for place in kept
+        ]
+
+    def _argument(self, like: TangentType, place: int, value: Any) -> Any:
+        """What stands for a leaf of the arguments, of its type."""
+        if type(value) is NotNeeded or ops.tensor_type(given := as_value(value)) != like.type:
+            shown = repr(value) if type(value) is NotNeeded else str(ops.tensor_type(as_value(value)))
+            raise ArgumentTypeError(
+                f"a pullback needs the leaf {place} of its arguments, {like.type}: args_res has {shown}",
+                where=user_location_text(),
+            )
+        return given
 
     def __call__(self, cotangent: Any, *more: Any) -> tuple[Any, ...]:
-        linear, result_tree, argument_tree = self._static
+        linear, result_tree, argument_tree, _ = self._static
         if more:
             raise ArgumentTypeError(
                 f"a pullback takes one cotangent of the tree {tree.describe(result_tree)}, got "
@@ -190,7 +246,8 @@ class Pullback:
                 f"{tree.describe(result_tree)}",
                 where=user_location_text(),
             )
-        cotangents = linear.pull(self._residuals, [*leaves, *(None for _ in linear.results[len(leaves) :])])
+        none = (None for _ in linear.results[len(leaves) :])
+        cotangents = linear.pull(self._all_residuals(), [*leaves, *none])
         args: tuple[Any, ...] = tree.unflatten(argument_tree, cotangents)[0]
         return args
 
@@ -202,7 +259,7 @@ class Pullback:
         return BoundPullback(self, into)
 
     def __repr__(self) -> str:
-        return f"<pullback of a result {tree.describe(self._static[1])}, {len(self._residuals)} residuals>"
+        return f"<pullback of a result {tree.describe(self._static[1])}, {len(self._static[3])} residuals>"
 
 
 class Pushforward:
@@ -231,15 +288,19 @@ class Pushforward:
         return f"<pushforward to a result {tree.describe(self._static[1])}, {len(self._residuals)} residuals>"
 
 
-def _register(cls: type[Pullback] | type[Pushforward]) -> None:
-    def unflatten(static: Any, residuals: Any) -> Any:
-        linear = object.__new__(cls)
-        linear._residuals = tuple(residuals)
-        linear._static = static
-        return linear
-
-    tree.register(cls, lambda x: (tuple(x._residuals), x._static), unflatten)
+def _pushforward(static: Any, residuals: Any) -> Pushforward:
+    made = object.__new__(Pushforward)
+    made._residuals, made._static = tuple(residuals), static
+    return made
 
 
-_register(Pullback)
-_register(Pushforward)
+def _pullback(static: Any, residuals: Any) -> Pullback:
+    made = object.__new__(Pullback)
+    made.args_res, made.opaque_residuals = list(residuals[0]), list(residuals[1])
+    made._static = static
+    return made
+
+
+tree.register(Pushforward, lambda x: (tuple(x._residuals), x._static), _pushforward)
+tree.register(Pullback, lambda x: ((tuple(x.args_res), tuple(x.opaque_residuals)), x._static), _pullback)
+tree.register(NotNeeded, lambda _: ((), None), lambda *_: NotNeeded())

@@ -6,6 +6,7 @@ and structures that differ in the order alone are equal, so that one look-up fin
 
 from __future__ import annotations
 
+import atexit
 from collections import defaultdict
 from typing import Any, Final
 
@@ -14,7 +15,9 @@ import optree
 from .registry import NAMESPACE, Structure
 
 _MOST: Final = 1000
-_sorted: dict[Structure, Structure] = {}
+_sorted: Final[dict[Structure, Structure]] = {}
+# Structures that live until modules are torn down made two of six processes crash there (optree 0.20).
+atexit.register(_sorted.clear)
 
 
 class KeyOrder:

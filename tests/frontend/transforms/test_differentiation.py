@@ -491,3 +491,32 @@ def test_compiled_derivatives_are_the_evaluated_ones() -> None:
         strict=True,
     ):
         np.testing.assert_allclose(np.asarray(actual), np.asarray(expected), rtol=1e-11, atol=1e-13)
+
+
+def test_a_pullback_shows_what_it_keeps_of_arguments() -> None:
+    def f(p: Any, x: Any, n: Any) -> Any:
+        return xp.sin(p["a"]) * x + p["b"] + n
+
+    args = {"a": np.float32([1, 2]), "b": np.float32([3, 4])}, np.float32([5, 6]), np.float32([7, 8])
+    value, pullback = adze.vjp(f, *args)
+    first, x, n = pullback.args_res
+    assert repr(first) == "{'a': NotNeeded(), 'b': NotNeeded()}" and repr(n) == "NotNeeded()"
+    assert x.tolist() == [5.0, 6.0] and len(pullback.opaque_residuals) == 2
+    assert len(adze.tree.leaves(pullback)) == 3
+    slopes = pullback(value)
+    # Other arrays take the place of those that were kept.
+    pullback.args_res[1] = np.float32([10, 12])
+    assert np.allclose(pullback(value)[0]["a"], 2 * slopes[0]["a"])
+    other = pullback.replace(args_res=[first, np.float32([5, 6]), n])
+    assert np.allclose(other(value)[0]["a"], slopes[0]["a"])
+    # It leaves jit, and enters it again, as a tree.
+    value, kept = adze.jit(lambda *args: adze.vjp(f, *args))(*args)
+    assert kept.args_res[1].tolist() == [5.0, 6.0]
+    assert np.allclose(adze.jit(lambda pull, y: pull(y))(kept, value)[1], slopes[1])
+    pullback.args_res[1] = np.float32([1, 2, 3])
+    with pytest.raises(
+        adze.AdzeError, match=r"needs the leaf 2 of its arguments, f32\[2\]: args_res has f32\[3\]"
+    ):
+        pullback(value)
+    with pytest.raises(adze.AdzeError, match="a pullback has no residuals"):
+        pullback.replace(residuals=[])
