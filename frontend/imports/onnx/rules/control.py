@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .....dialects.errors import AdzeError
 from ....control.branches import cond
 from ....control.scans import scan
 from ....control.while_loops import while_loop
@@ -21,13 +22,21 @@ def if_(call: Call, predicate: Any) -> Any:
     then, other = call.get("then_branch"), call.get("else_branch")
     if has_elements(predicate):
         return call.run(then if bool(np.asarray(predicate).all()) else other, [])
-    return list(
-        cond(
-            xp.reshape(predicate, ()),
-            lambda: tuple(map(_array, call.run(then, []))),
-            lambda: tuple(map(_array, call.run(other, []))),
-        )
-    )
+
+    def branch(graph: Any, name: str) -> tuple[Any, ...]:
+        try:
+            return tuple(map(_array, call.run(graph, [])))
+        except ModelUnsupportedError:
+            raise
+        except AdzeError as error:
+            raise ModelError(
+                f"its {name} branch fits no inputs of these shapes: {error.message}",
+                where=error.where,
+                hint="both branches are traced, since the predicate depends on the inputs: "
+                "call the model with a NumPy number for the input that decides",
+            ) from error
+
+    return list(cond(xp.reshape(predicate, ()), lambda: branch(then, "then"), lambda: branch(other, "else")))
 
 
 def _array(value: Any) -> Any:

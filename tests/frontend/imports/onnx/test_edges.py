@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import adze
+from adze.dialects.errors import AdzeError
 from adze.imports import ModelError, ModelUnsupportedError
 
 from .models import BOOL, INT64, graph, helper, info, model, onnx, weight
@@ -37,6 +38,32 @@ def test_loops_that_do_not_begin() -> None:
             assert np.asarray(value).tolist() == [1, 2]
             assert steps.shape == (0,) and steps.dtype == np.int64
     assert np.asarray(adze.jit(loop(True, 3))(X)[0]).tolist() == [8, 16]
+
+
+def test_a_branch_that_fits_other_inputs_needs_a_known_predicate() -> None:
+    """Silero's voice detector has a network for each of two sampling rates."""
+    w = {"narrow": np.ones((2, 3), np.float32), "wide": np.ones((4, 3), np.float32)}
+    graphs = {
+        branch: graph(
+            [helper.make_node("MatMul", ["x", name], [f"{name}_y"], name=name)], [], [info(f"{name}_y", None)]
+        )
+        for branch, name in (("then_branch", "narrow"), ("else_branch", "wide"))
+    }
+    node = helper.make_node("If", ["p"], ["y"], name="the_node", **graphs)
+    weights = [weight(name, value) for name, value in w.items()]
+    f = adze.from_onnx(
+        model([node], [info("x", ["n", "k"]), info("p", [], BOOL)], [info("y", None)], weights)
+    )
+    x = np.ones((1, 2), np.float32)
+    assert np.asarray(f(x, np.bool_(True))).tolist() == [[2, 2, 2]]
+    assert np.asarray(adze.jit(lambda x: f(x, np.bool_(True)))(x)).tolist() == [[2, 2, 2]]
+    with pytest.raises(
+        ModelError, match=r"node 'the_node'.*else branch fits no inputs of these shapes"
+    ) as raised:
+        adze.jit(f)(x, np.bool_(True))
+    assert "call the model with a NumPy number" in str(raised.value)
+    with pytest.raises(AdzeError, match="node 'wide'"):
+        f(x, np.bool_(False))
 
 
 def test_a_scan_of_op_set_8_that_runs_backwards_is_refused() -> None:
