@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from ..sharding.constraints import reshard
 from ..tracing.layouts import stated_by_caller
+from .wide_defaults import MAKERS, SAMPLERS, of_wide_defaults
 
 OF_NUMPY: Final = frozenset(
     (
@@ -79,6 +80,9 @@ OF_RANDOM: Final = frozenset(
 )
 
 
+OUT_SHARDINGS: Final = {"numpy": OF_NUMPY, "lax": OF_LAX, "random": OF_RANDOM}
+
+
 def taking_out_sharding(function: Callable[..., Any]) -> Callable[..., Any]:
     """`function` with the keyword `out_sharding`, a sharding or a `PartitionSpec` over the mesh in force."""
     named = "sharding" if function.__name__ in ("full", "full_like") else "out_sharding"
@@ -109,4 +113,7 @@ def function_of(module: str, name: str) -> Callable[..., Any]:
     import importlib
 
     package = __name__.partition(".")[0]
-    return taking_out_sharding(getattr(importlib.import_module(f"{package}.{module}"), name))
+    function = getattr(importlib.import_module(f"{package}.{module}"), name)
+    if (module == "numpy" and name in MAKERS) or (module == "random" and name in SAMPLERS):
+        function = of_wide_defaults(function, name)
+    return taking_out_sharding(function) if name in OUT_SHARDINGS[module] else function

@@ -32,6 +32,7 @@ from .devices import process_index as process_index
 from .devices import process_indices as process_indices
 from .sharding import NamedSharding as NamedSharding
 from .sharding import P as P
+from .wide_defaults import set_wide
 
 __version__ = "0.10.2"
 __version_info__ = (0, 10, 2)
@@ -49,11 +50,12 @@ class ClientConfig(Config):
     def __init__(self) -> None:
         super().__init__()
         asked = os.environ.get("JAX_ENABLE_X64", "").lower()
-        self._values["jax_enable_x64"] = asked in ("1", "true", "t", "yes", "y", "on")
+        self.update("jax_enable_x64", asked in ("1", "true", "t", "yes", "y", "on"))
 
     def update(self, name: str, value: Any) -> None:
         if name == "jax_enable_x64":
             self._values[name] = bool(value)
+            set_wide(bool(value))
         else:
             super().update(name, value)
         if name == "jax_num_cpu_devices":

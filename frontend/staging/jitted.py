@@ -362,6 +362,12 @@ class Jitted:
         return f"<adze.jit of {function_name(self.function)}, {len(self._entries)} compiled>"
 
 
+def forget_all() -> None:
+    """Forget the programs of all jitted functions: what they were traced by has changed."""
+    for jitted in list(_JITTED):
+        jitted.clear_cache()
+
+
 def compiled_entry(traced: Traced, target: str, device: str | None) -> Entry:
     """Compile a traced program for `target`, loaded on `device`."""
     from .known_programs import compiled_program

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...dialects.errors import AdzeError
-from ...dialects.types import COMPLEX128, FLOAT64, INEXACT
+from ...dialects.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INEXACT
 from ...runtime.settings import read_setting
 from ..errors import ArgumentError
 from .locations import user_location_text
@@ -68,6 +68,22 @@ chosen: Final = _chosen.get
 
 names_widening: Final = _names_widening.get
 """Whether this context wants to know where float64 comes in."""
+
+
+class Floating:
+    """The dtype of floats that integers become, float32; programs written for JAX may ask for float64."""
+
+    dtype: np.dtype = FLOAT32
+
+
+def floating() -> np.dtype:
+    """What `Floating` says."""
+    return Floating.dtype
+
+
+def complex_floating() -> np.dtype:
+    """The complex dtype of the same precision."""
+    return COMPLEX64 if Floating.dtype == FLOAT32 else COMPLEX128
 
 
 def is_float32() -> bool:

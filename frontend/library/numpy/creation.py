@@ -26,6 +26,7 @@ from ....dialects.types import (
 )
 from ...errors import ZeroStepError
 from ...tracing.array import Array
+from ...tracing.default_dtypes import floating
 from ...tracing.exchange import of_dlpack
 from ...tracing.frames import Tracer
 from ...tracing.interpreter import as_value, as_weak, ops
@@ -303,7 +304,7 @@ def _spaced_dtypes(*ends: Any, dtype: Any) -> tuple[np.dtype, np.dtype]:
     """The dtype of spaced numbers when none is asked for, and the one to compute them in: not narrower than
     either, float32 at least, and 64 bits for Python numbers alone."""
     met, weak = common_dtype(*map(coerce, ends))
-    default = met if met in INEXACT else FLOAT32
+    default = met if met in INEXACT else floating()
     if weak:
         return default, COMPLEX128 if default in COMPLEX else FLOAT64
     wanted = default if dtype is None else dtype_of("linspace", dtype)

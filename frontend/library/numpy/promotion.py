@@ -32,7 +32,7 @@ from ....dialects.types import (
 )
 from ...errors import ArgumentError, DtypeError, ShapeError
 from ...tracing.array import Array
-from ...tracing.default_dtypes import note_promotion, yields
+from ...tracing.default_dtypes import complex_floating, floating, note_promotion, yields
 from ...tracing.frames import Tracer
 from ...tracing.interpreter import as_value, as_weak, ops, scalar_value, wide_of
 from ...tracing.locations import user_location_text
@@ -127,8 +127,8 @@ def _with_weak(dtype: np.dtype, weak: type) -> np.dtype:
     if weak is int:
         return INT64
     if weak is float:
-        return FLOAT32
-    return COMPLEX128 if dtype == FLOAT64 else COMPLEX64
+        return floating()
+    return COMPLEX128 if dtype == FLOAT64 else complex_floating()
 
 
 def common_dtype(*values: Any) -> tuple[np.dtype, bool]:
@@ -152,11 +152,16 @@ def loop_dtypes(ufunc: np.ufunc, keys: tuple[Any, ...]) -> tuple[tuple[np.dtype,
         return tuple(BFLOAT16 if restore and d == FLOAT16 else d for d in resolved[: len(keys)]), False
     if strong:
         resolved = _resolve(ufunc, keys, keys)[: len(keys)]
-        met = tuple(COMPLEX64 if d in COMPLEX else FLOAT32 if d in INEXACT else d for d in resolved)
+        real, imaginary = floating(), complex_floating()
+        met = tuple(imaginary if d in COMPLEX else real if d in INEXACT else d for d in resolved)
         return met, _counts(keys) and not any(d in INEXACT for d in met)
     weak = promote_keys(keys)[1]
     resolved = _resolve(ufunc, tuple(np.dtype(k) for k in keys), keys)[: len(keys)]
     return tuple(WIDE.get(d, d) for d in resolved), weak
+
+
+promotion_caches: Final = (promote_keys, loop_dtypes)
+"""What is remembered of dtypes, and depends on `Floating`."""
 
 
 def _substitute_bfloat16(keys: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -500,3 +500,38 @@ def test_keys_of_dicts_are_sorted_where_jax_is_answered() -> None:
         assert order(adze.tree.map(lambda x: x, tree)) == ["b", "a", ("y", 1), ("x", 2)]
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True, timeout=120)
+
+
+WIDE = """
+    jnp.zeros(3)  jnp.array([1.5])  jnp.asarray(1.5)  jnp.arange(3.0)  jnp.linspace(0,1,3)  jnp.full(2,1.5)
+    jnp.eye(2)  jnp.exp(jnp.arange(3))  jnp.mean(jnp.arange(3))  jnp.array([1,2])/2  jnp.logspace(0,1,3)
+    jax.random.normal(key,(2,))  jax.random.uniform(key)  jax.random.gamma(key,2.0)  half(jnp.arange(3))
+    jnp.zeros(2)*jnp.float32(2)  jnp.ones(2,jnp.float32)*2.5  jnp.float32(1)*2.0  jnp.zeros(2,jnp.float32)
+    jnp.zeros_like(jnp.float32(1))  jnp.asarray(jnp.float32(1))  jnp.array([1+2j])  jnp.arange(3)
+"""
+
+
+def test_64_bits_are_the_default_where_the_program_asks_for_them() -> None:
+    program = """
+        import sys
+        if sys.argv[1] == "adze":
+            import adze.compat
+            adze.compat.install()
+        import jax
+        import jax.numpy as jnp
+        key, half = jax.random.PRNGKey(0), jax.jit(lambda x: x / 2)
+        narrow = [str(eval(e).dtype) for e in sys.argv[2:]] if sys.argv[1] == "adze" else []
+        jax.config.update("jax_enable_x64", True)
+        wide = [eval(e) for e in sys.argv[2:]]
+        print([(str(x.dtype), jnp.ravel(x)[:1].tolist()) for x in wide])
+        if narrow:
+            jax.config.update("jax_enable_x64", False)
+            assert narrow == [str(eval(e).dtype) for e in sys.argv[2:]] and "float64" not in narrow
+    """
+    seen = []
+    for library in ("jax", "adze"):
+        command = [sys.executable, "-c", textwrap.dedent(program), library, *WIDE.split()]
+        ran = subprocess.run(command, check=True, timeout=240, capture_output=True, text=True)
+        seen.append(eval(ran.stdout))
+    for expression, (dtype, value), (own_dtype, own) in zip(WIDE.split(), *seen, strict=True):
+        assert dtype == own_dtype and np.allclose(value, own, rtol=1e-6), expression

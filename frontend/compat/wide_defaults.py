@@ -1,0 +1,86 @@
+"""The default dtypes of programs that set `jax_enable_x64`: float64 and complex128, where they make arrays.
+
+Input: a function of `jax.numpy` or `jax.random` with a parameter `dtype`. Output: the same, whose result is
+of 64 bits where neither `dtype` nor an array among the arguments says otherwise. Idea: the function is called
+as it is, and again for 64 bits if its result is of a default dtype.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from .. import tree
+from ..library.numpy.promotion import promotion_caches
+from ..staging.jitted import forget_all
+from ..tracing.default_dtypes import Floating
+from ..tracing.scalars import WIDE
+
+MAKERS: Final = frozenset(
+    (
+        *("zeros", "ones", "empty", "full", "eye", "identity", "tri", "array", "asarray", "arange"),
+        *("linspace", "logspace", "geomspace", "fromfunction"),
+    )
+)
+SAMPLERS: Final = frozenset(
+    (
+        *(
+            "ball",
+            "beta",
+            "cauchy",
+            "chisquare",
+            "dirichlet",
+            "exponential",
+            "f",
+            "gamma",
+            "gumbel",
+            "laplace",
+        ),
+        *(
+            "generalized_normal",
+            "loggamma",
+            "logistic",
+            "lognormal",
+            "maxwell",
+            "multivariate_normal",
+            "normal",
+        ),
+        *("orthogonal", "pareto", "rayleigh", "t", "triangular", "truncated_normal", "uniform", "wald"),
+    )
+)
+
+
+def set_wide(is_wide: bool) -> None:
+    """Let 64 bits be the default, or 32; functions that were compiled before are traced again."""
+    if is_wide == (Floating.dtype == np.float64):
+        return
+    Floating.dtype = np.dtype(np.float64 if is_wide else np.float32)
+    for cache in promotion_caches:
+        cache.cache_clear()
+    forget_all()
+
+
+def of_wide_defaults(function: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """`function`, whose results have 64 bits while `jax_enable_x64` is set and nothing says otherwise."""
+    parameters = inspect.signature(function)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if Floating.dtype == np.float32:
+            return function(*args, **kwargs)
+        bound = parameters.bind_partial(*args, **kwargs).arguments
+        if bound.get("dtype") is not None:
+            return function(*args, **kwargs)
+        if name in SAMPLERS:
+            return function(*args, **kwargs, dtype=Floating.dtype)
+        result = function(*args, **kwargs)
+        is_stated = any(hasattr(leaf, "dtype") for leaf in tree.leaves((args, kwargs)))
+        if is_stated or getattr(result, "dtype", None) not in WIDE:
+            return result
+        return function(*args, **kwargs, dtype=WIDE[result.dtype])
+
+    return call
