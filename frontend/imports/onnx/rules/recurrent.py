@@ -1,6 +1,6 @@
 """Recurrent layers: RNN, GRU, LSTM, forward, in reverse and in both directions.
 
-Idea: what a step takes of its input, a product and biases, is computed for all steps before the loop.
+Idea: what a step takes of its input, a product, is computed for all steps before the loop.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Step = Callable[[Any, Any], Any]
 
 
 class Cell(NamedTuple):
-    """The weights and biases of the inputs, `x @ weights.T + bias`, and the step from a state and those."""
+    """The weights and biases of the inputs, and the step from a state and `x @ weights.T + bias`."""
 
     weights: Any
     bias: Any
@@ -151,18 +151,18 @@ def _layer(
 
 
 def _direction(steps: Any, first: Any, lengths: Any, cell: Cell, back: bool) -> Any:
-    rows = steps @ cell.weights.T + cell.bias
+    rows = steps @ cell.weights.T  # biases are added in the loop, where a step of them is in the cache
     if lengths is None:
 
         def step(state: Any, row: Any) -> Any:
-            new = cell.step(state, row)
+            new = cell.step(state, row + cell.bias)
             return new, new[0]
 
         return _states(scan(step, first, rows, reverse=back))
 
     def masked(state: Any, item: Any) -> Any:
         row, i = item
-        new = cell.step(state, row)
+        new = cell.step(state, row + cell.bias)
         alive = (i < lengths)[:, None]
         kept = tuple(xp.where(alive, n, o) for n, o in zip(new, state, strict=True))
         return kept, xp.where(alive, new[0], xp.zeros_like(new[0]))
