@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from ..sharding.constraints import reshard
 from ..tracing.layouts import stated_by_caller
-from .wide_defaults import MAKERS, SAMPLERS, of_wide_defaults
+from .wide_defaults import MAKERS, OF_WHOLE_NUMBERS, SAMPLERS, of_wide_defaults
 
 OF_NUMPY: Final = frozenset(
     (
@@ -80,6 +80,7 @@ OF_RANDOM: Final = frozenset(
 )
 
 
+SAMPLED: Final = SAMPLERS | OF_WHOLE_NUMBERS.keys() | {"bernoulli"}
 OUT_SHARDINGS: Final = {"numpy": OF_NUMPY, "lax": OF_LAX, "random": OF_RANDOM}
 
 
@@ -114,6 +115,6 @@ def function_of(module: str, name: str) -> Callable[..., Any]:
 
     package = __name__.partition(".")[0]
     function = getattr(importlib.import_module(f"{package}.{module}"), name)
-    if (module == "numpy" and name in MAKERS) or (module == "random" and name in SAMPLERS):
+    if name in MAKERS if module != "random" else name in SAMPLED:
         function = of_wide_defaults(function, name)
     return taking_out_sharding(function) if name in OUT_SHARDINGS[module] else function

@@ -23,7 +23,7 @@ from ..tracing.scalars import WIDE
 MAKERS: Final = frozenset(
     (
         *("zeros", "ones", "empty", "full", "eye", "identity", "tri", "array", "asarray", "arange"),
-        *("linspace", "logspace", "geomspace", "fromfunction"),
+        *("linspace", "logspace", "geomspace", "fromfunction", "result_type"),
     )
 )
 SAMPLERS: Final = frozenset(
@@ -54,6 +54,10 @@ SAMPLERS: Final = frozenset(
 )
 
 
+OF_WHOLE_NUMBERS: Final = {"randint": np.int64, "poisson": np.int64, "bits": np.uint64}
+"""Samples of whole numbers, and their dtype in a program of 64 bits."""
+
+
 def set_wide(is_wide: bool) -> None:
     """Let 64 bits be the default, or 32; functions that were compiled before are traced again."""
     if is_wide == (Floating.dtype == np.float64):
@@ -75,6 +79,16 @@ def of_wide_defaults(function: Callable[..., Any], name: str) -> Callable[..., A
         bound = parameters.bind_partial(*args, **kwargs).arguments
         if bound.get("dtype") is not None:
             return function(*args, **kwargs)
+        if name == "result_type":
+            result = function(*args)
+            return result if any(hasattr(arg, "dtype") for arg in args) else WIDE.get(result, result)
+        if name == "bernoulli":
+            chance = bound.get("p", 0.5)
+            rest = {k: v for k, v in bound.items() if k not in ("key", "p")}
+            chance = np.float64(chance) if isinstance(chance, (int, float)) else chance
+            return function(bound["key"], chance, **rest)
+        if name in OF_WHOLE_NUMBERS:
+            return function(*args, **kwargs, dtype=OF_WHOLE_NUMBERS[name])
         if name in SAMPLERS:
             return function(*args, **kwargs, dtype=Floating.dtype)
         result = function(*args, **kwargs)

@@ -507,6 +507,9 @@ WIDE = """
     jnp.eye(2)  jnp.exp(jnp.arange(3))  jnp.mean(jnp.arange(3))  jnp.array([1,2])/2  jnp.logspace(0,1,3)
     jax.random.normal(key,(2,))  jax.random.uniform(key)  jax.random.gamma(key,2.0)  half(jnp.arange(3))
     jnp.zeros(2)*jnp.float32(2)  jnp.ones(2,jnp.float32)*2.5  jnp.float32(1)*2.0  jnp.zeros(2,jnp.float32)
+    jax.random.randint(key,(3,),0,10)  jax.random.bernoulli(key,0.3,(9,))  jax.random.poisson(key,3.0,(4,))
+    jax.random.bits(key,(2,))  jnp.zeros(1,jnp.result_type(float))
+    jax.lax.full((2,),1.5)  jax.random.normal(key,(2,),jnp.float32)  jax.random.bernoulli(key)
     jnp.zeros_like(jnp.float32(1))  jnp.asarray(jnp.float32(1))  jnp.array([1+2j])  jnp.arange(3)
 """
 
