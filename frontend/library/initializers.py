@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..tracing.default_dtypes import floating
 from . import numpy as xp
 from .linalg.qr import qr
 from .numpy.arguments import argument_error, shape_error
@@ -29,12 +30,12 @@ _DISTRIBUTIONS: Final = ("truncated_normal", "normal", "uniform")
 
 def zeros(key: Any, shape: Sequence[int], dtype: Any = None, out_sharding: None = None) -> Any:
     """An array of zeros."""
-    return xp.zeros(shape, dtype or np.float32)
+    return xp.zeros(shape, dtype or floating())
 
 
 def ones(key: Any, shape: Sequence[int], dtype: Any = None, out_sharding: None = None) -> Any:
     """An array of ones."""
-    return xp.ones(shape, dtype or np.float32)
+    return xp.ones(shape, dtype or floating())
 
 
 def constant(value: Any, dtype: Any = None) -> Initializer:
@@ -42,14 +43,14 @@ def constant(value: Any, dtype: Any = None) -> Initializer:
     default = dtype
 
     def init(key: Any, shape: Sequence[int], dtype: Any = None, out_sharding: None = None) -> Any:
-        return xp.full(tuple(shape), value, dtype=dtype or default or np.float32)
+        return xp.full(tuple(shape), value, dtype=dtype or default or floating())
 
     return init
 
 
 def _of_numbers(draw: Callable[[Any, Any, Any], Any], scale: Any, default: Any) -> Initializer:
     def init(key: Any, shape: Sequence[int], dtype: Any = None, out_sharding: None = None) -> Any:
-        kind = np.dtype(dtype or default or np.float32)
+        kind = np.dtype(dtype or default or floating())
         return draw(key, tuple(shape), kind) * xp.asarray(scale, dtype=kind)
 
     return init
@@ -115,7 +116,7 @@ def variance_scaling(
     default = dtype
 
     def init(key: Any, shape: Sequence[int], dtype: Any = None, out_sharding: None = None) -> Any:
-        kind = np.dtype(dtype or default or np.float32)
+        kind = np.dtype(dtype or default or floating())
         fan_in, fan_out = _fans(shape, in_axis, out_axis, batch_axis)
         fans = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}
         variance = scale / fans.get(mode, math.sqrt(fan_in * fan_out))
@@ -154,7 +155,7 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
     default = dtype
 
     def init(key: Any, shape: Sequence[int], dtype: Any = None, out_sharding: None = None) -> Any:
-        kind = np.dtype(dtype or default or np.float32)
+        kind = np.dtype(dtype or default or floating())
         if len(shape) < 2:
             raise shape_error(f"orthogonal: shape {tuple(shape)} has less than 2 dimensions")
         columns = shape[column_axis]
@@ -175,7 +176,7 @@ def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None)
     default = dtype
 
     def init(key: Any, shape: Sequence[int], dtype: Any = None, out_sharding: None = None) -> Any:
-        kind = np.dtype(dtype or default or np.float32)
+        kind = np.dtype(dtype or default or floating())
         if len(shape) not in (3, 4, 5):
             raise shape_error(f"delta_orthogonal: shape {tuple(shape)}, expected 3 to 5 dimensions")
         if shape[-1] < shape[-2]:

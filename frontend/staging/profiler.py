@@ -13,6 +13,7 @@ import json
 import os
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ContextDecorator, contextmanager
 from pathlib import Path
@@ -118,6 +119,32 @@ def trace(
         yield
     finally:
         stop_trace()
+
+
+class ProfileOptions:
+    """What JAX's profiler is asked to record; `start_trace` records the same whatever it says."""
+
+    host_tracer_level: int = 2
+    device_tracer_level: int = 1
+    python_tracer_level: int = 0
+
+
+class _Server:
+    """What `start_server` returns."""
+
+
+def start_server(port: int) -> _Server:
+    """Warn that there is no server to which a viewer connects, and go on: traces are files of `trace`."""
+    warnings.warn(
+        f"adze has no server for profiles, so that nothing listens on port {port}: write a file with "
+        "adze.profiler.trace(folder)",
+        stacklevel=2,
+    )
+    return _Server()
+
+
+def stop_server() -> None:
+    """Nothing: `start_server` started none."""
 
 
 class TraceAnnotation(ContextDecorator):

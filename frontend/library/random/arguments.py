@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from ....dialects.errors import AdzeError
-from ....dialects.types import FLOAT32, FLOATS, INT32, UINT32, as_dtype, short_name
+from ....dialects.types import FLOATS, INT32, UINT32, as_dtype, short_name
 from ...errors import ArgumentError, ArgumentTypeError, DtypeError, ShapeError
 from ...tracing.array import Array
+from ...tracing.default_dtypes import floating
 from ...tracing.frames import Tracer
 from ...tracing.interpreter import as_value
 from ...tracing.locations import user_location_text
@@ -90,7 +91,7 @@ def float_dtype(function: str, dtype: Any, *parameters: Any) -> np.dtype:
     if dtype is None:
         strong = [p.dtype for p in parameters if hasattr(p, "dtype") and not getattr(p, "weak_type", False)]
         floats = [d for d in map(np.dtype, strong) if d in FLOATS]
-        return as_dtype(xp.result_type(*floats)) if floats else FLOAT32
+        return as_dtype(xp.result_type(*floats)) if floats else floating()
     wanted = _dtype(function, dtype)
     if wanted not in FLOATS:
         raise DtypeError(

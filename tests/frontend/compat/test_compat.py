@@ -509,7 +509,8 @@ WIDE = """
     jnp.zeros(2)*jnp.float32(2)  jnp.ones(2,jnp.float32)*2.5  jnp.float32(1)*2.0  jnp.zeros(2,jnp.float32)
     jax.random.randint(key,(3,),0,10)  jax.random.bernoulli(key,0.3,(9,))  jax.random.poisson(key,3.0,(4,))
     jax.random.bits(key,(2,))  jnp.zeros(1,jnp.result_type(float))
-    jax.lax.full((2,),1.5)  jax.random.normal(key,(2,),jnp.float32)  jax.random.bernoulli(key)
+    jax.lax.full((2,),1.5)  jax.nn.initializers.normal()(key,(2,2))  jax.random.bernoulli(key)
+    jax.random.normal(key,(2,),jnp.float32)
     jnp.zeros_like(jnp.float32(1))  jnp.asarray(jnp.float32(1))  jnp.array([1+2j])  jnp.arange(3)
 """
 

@@ -54,3 +54,12 @@ def test_one_trace_at_a_time(tmp_path: Path) -> None:
         profiler.start_trace(tmp_path)
     profiler.stop_trace()
     assert spans(tmp_path) == []
+
+
+def test_a_server_is_warned_of_and_options_are_kept() -> None:
+    with pytest.warns(UserWarning, match="nothing listens on port 9999"):
+        adze.profiler.start_server(9999)
+    adze.profiler.stop_server()
+    options = adze.profiler.ProfileOptions()
+    options.python_tracer_level = 1
+    assert (options.host_tracer_level, options.python_tracer_level) == (2, 1)
