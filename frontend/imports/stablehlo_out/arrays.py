@@ -5,7 +5,7 @@ Input: a writer, an application. Output: its results.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -203,16 +203,39 @@ def _convolution(w: Writer, app: Application) -> list[Ref]:
         _layout(a[spec], letters)
         for spec, letters in (("lhs_spec", "bf"), ("rhs_spec", "oi"), ("out_spec", "bf"))
     ]
+    image, kernel = app.operands
+    image, padding = _without_rest(w, image, kernel, a)
     attributes = {
         "window_strides": ints(a["window_strides"]),
-        "padding": rows(a["padding"]),
+        "padding": rows(padding),
         "lhs_dilation": ints(a["lhs_dilation"]),
         "rhs_dilation": ints(a["rhs_dilation"]),
         "dimension_numbers": f"#stablehlo.conv<[{layouts[0]}]x[{layouts[1]}]->[{layouts[2]}]>",
         "feature_group_count": integer(a["feature_group_count"]),
         "batch_group_count": integer(a["batch_group_count"]),
     }
-    return w.op("convolution", app.operands, app.results, attributes)
+    return w.op("convolution", (image, kernel), app.results, attributes)
+
+
+def _without_rest(
+    w: Writer, image: Ref, kernel: Ref, a: Mapping[str, Any]
+) -> tuple[Ref, list[tuple[int, int]]]:
+    """An image and its padding without what is behind the last window, which IREE refuses at one position."""
+    padding, sizes = list(a["padding"]), list(w.extents(image))
+    kept = list(sizes)
+    for k, axis in enumerate(a["lhs_spec"][2:]):
+        n, taps, (low, high) = sizes[axis], w.extents(kernel)[a["rhs_spec"][2 + k]], padding[k]
+        if not isinstance(n, int) or not isinstance(taps, int) or a["lhs_dilation"][k] > 1:
+            continue
+        free = n + low + high - a["rhs_dilation"][k] * (taps - 1) - 1
+        if free > 0 and taps and n:
+            rest = free % a["window_strides"][k]
+            zeros = min(rest, max(high, 0))
+            padding[k] = low, high - zeros
+            kept[axis] = max(n - (rest - zeros), 1)
+    if kept != sizes:
+        image = w.slice(image, [0] * len(kept), kept, [1] * len(kept))
+    return image, padding
 
 
 def _layout(spec: Sequence[int], letters: str) -> str:

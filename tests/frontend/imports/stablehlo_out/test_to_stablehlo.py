@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,39 @@ def text() -> str:
 @pytest.fixture(scope="module")
 def expected() -> list[np.ndarray]:
     return [np.asarray(v) for v in adze.tree.leaves(everything(W, X, np.int32(2)))]
+
+
+@pytest.mark.parametrize(("size", "pads"), [(4, (0, 0)), (2, (1, 1))])
+def test_iree_takes_one_window_that_does_not_see_all(
+    size: int, pads: tuple[int, int], tmp_path: Path
+) -> None:
+    """It refuses such a convolution (docs/iree_notes.md): what is behind the window is cut."""
+    x, k = (RNG.normal(size=shape).astype(np.float32) for shape in ((1, 3, size), (2, 3, 3)))
+    source = tmp_path / "convolution.mlir"
+    source.write_text(adze.to_stablehlo(lambda x, k: adze.lax.conv_general_dilated(x, k, (2,), [pads]))(x, k))
+    flags = ["--iree-hal-target-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=host"]
+    flags += ["--iree-input-type=stablehlo", "-o", str(tmp_path / "convolution.vmfb")]
+    command = [Path(sys.executable).parent / "iree-compile", str(source), *flags]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert not built.returncode, built.stderr
+
+
+@pytest.mark.parametrize("pads", [(0, 0), (1, 2), (0, 3), (2, -1), (-1, 0), (5, 0)], ids=str)
+@pytest.mark.parametrize("dilation", [1, 2])
+def test_convolutions_see_all_of_their_image(pads: tuple[int, int], dilation: int) -> None:
+    """Images and padding are cut behind the last window; the results are the same."""
+    for n, taps, stride in itertools.product((1, 4, 9), (2, 3), (2, 3)):
+        x, k = (RNG.normal(size=shape).astype(np.float32) for shape in ((1, 2, n), (3, 2, taps)))
+        free = n + sum(pads) - dilation * (taps - 1) - 1
+        if n + sum(pads) < 1 or free < 0:
+            continue
+
+        def convolved(x: Any, k: Any, stride: int = stride) -> Any:
+            return adze.lax.conv_general_dilated(x, k, (stride,), [pads], rhs_dilation=(dilation,))
+
+        text = adze.to_stablehlo(convolved)(x, k)
+        check(run_with_jax(text, (x, k)), [np.asarray(convolved(x, k))])
+        check([adze.from_stablehlo(text)(x, k)], [np.asarray(convolved(x, k))])
 
 
 def check(results: Any, expected: list[np.ndarray]) -> None:
