@@ -8,7 +8,7 @@ passes, `one-shot-bufferize` among them; and small passes of ours between, each 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from typing import Final
 
@@ -34,7 +34,7 @@ from .inlined_elements import inline_elements
 from .masked_steps import restrict_masked
 from .old_values import keep_old_values
 from .outline import KERNEL
-from .parameters import constants_to_arguments, to_buffers
+from .parameters import constants_to_arguments, share_buffers, to_buffers
 from .ranges import simplify_ranges
 from .register_tiles import keep_in_registers
 from .repeat import repeat_cheap
@@ -71,16 +71,25 @@ Observe = Callable[[str, mlir.ir.Module], None]
 
 @dataclass(frozen=True)
 class Code:
-    """The code of a kernel: `@kernel` of `module` takes the operands, `constants`, results and `scratch`."""
+    """The code of a kernel: `@kernel` of `module` takes the operands, `constants`, results and `scratch`.
+
+    `shared`: of each result that lies in the buffer of an operand, which operand that is.
+    """
 
     module: mlir.ir.Module
     constants: tuple[mlir.ir.Attribute, ...]
     results: tuple[mlir.ir.Type, ...]
     scratch: tuple[mlir.ir.Type, ...]
+    shared: Mapping[int, int]
 
 
-def build(module: mlir.ir.Module, target: Target, observe: Observe | None = None) -> Code:
-    """Rewrite the module of an outlined loop; `KernelError` where that fails."""
+def build(
+    module: mlir.ir.Module, target: Target, observe: Observe | None = None, *, owned: Set[int] = frozenset()
+) -> Code:
+    """Rewrite the module of an outlined loop; `KernelError` where that fails.
+
+    `owned` are the positions of the operands that nothing else uses, whose buffers results may take.
+    """
 
     def after(stage: str) -> None:
         if observe is not None:
@@ -93,6 +102,7 @@ def build(module: mlir.ir.Module, target: Target, observe: Observe | None = None
         after("simplified")
         module, constants, results = _bufferized(module)
         after("buffers")
+        shared = share_buffers(module, owned, len(results))
         drop_self_copies(module)
         if read_directly(module) + write_directly(module):
             upstream(module, TIDY)
@@ -103,7 +113,7 @@ def build(module: mlir.ir.Module, target: Target, observe: Observe | None = None
         store_bytes(module)
         upstream(module, FLATTEN)
         after("loops")
-        return Code(module, tuple(constants), tuple(results), tuple(scratch))
+        return Code(module, tuple(constants), tuple(results), tuple(scratch), shared)
 
 
 def upstream(module: mlir.ir.Module, passes: str) -> None:

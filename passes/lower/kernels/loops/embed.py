@@ -24,7 +24,7 @@ NAME: Final = "loop"
 def replace_loop(kernels: Kernels, loop: Operation, outlined: Outlined, code: Code) -> None:
     """Call the kernel of `loop` in its place."""
     types = [loop.results[position].type for position in outlined.results]
-    results = tuple(Result(type_) for type_ in (*types, *code.scratch))
+    results = tuple(Result(type_, tied=code.shared.get(k)) for k, type_ in enumerate((*types, *code.scratch)))
 
     def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
         emit_copy(entry(code.module), [*operands, *written])

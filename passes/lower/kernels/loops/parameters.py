@@ -6,6 +6,8 @@ then for constant arrays, then for the results: a loop starts in the buffer that
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from .....dialects import mlir
 from ....ir.aliases import Attribute, Block, Operation, Type, Value
 from ....ir.functions import functions
@@ -13,7 +15,7 @@ from .destinations import DESTINATION, LOOPS
 from .errors import KernelError
 from .outline import KERNEL
 from .state import write_into
-from .walk import initial_operand, operations_named, terminator
+from .walk import initial_operand, nested, operations_named, terminator
 
 
 def constants_to_arguments(module: mlir.ir.Module) -> list[Attribute]:
@@ -62,6 +64,34 @@ def to_buffers(module: mlir.ir.Module) -> list[Type]:
     end.erase()
     declare_arguments(function, block)
     return types
+
+
+def share_buffers(module: mlir.ir.Module, owned: Set[int], results: int) -> dict[int, int]:
+    """Let results lie in the buffers of operands that nothing else uses, where they begin as copies of these.
+
+    `owned` are the positions of such operands. Returns the operand of each such result, the last `results`
+    arguments being the results.
+    """
+    block = functions(module)[KERNEL].operation.regions[0].blocks[0]
+    arguments = list(block.arguments)
+    first = len(arguments) - results
+    operations = [child.operation for child in block.operations]
+    shared: dict[int, int] = {}
+    for place, operation in enumerate(operations):
+        if operation.name != "memref.copy" or any(v not in arguments for v in operation.operands):
+            continue
+        source, target = (arguments.index(v) for v in operation.operands)
+        is_only_use = len(list(arguments[source].uses)) == 1
+        if source in owned and is_only_use and target >= first:
+            earlier = [o for each in operations[:place] for o in (each, *nested(each))]
+            if all(arguments[target] not in list(each.operands) for each in earlier):
+                shared[target - first] = source
+    for operation in operations:
+        if operation.name == "memref.copy" and list(operation.operands) in [
+            [arguments[source], arguments[first + target]] for target, source in shared.items()
+        ]:
+            operation.erase()
+    return shared
 
 
 def declare_arguments(function: Operation, block: Block) -> None:

@@ -17,11 +17,11 @@ from .....dialects.builder.emitter import Reader
 from .....dialects.codec import Codec
 from .....dialects.errors import AdzeError
 from ....base import Pass
-from ....ir.aliases import Operation
+from ....ir.aliases import Operation, Value
 from ....ir.functions import body, functions, is_private, referenced
 from ....ir.marks import LOOP
 from ...plan import target_of
-from ..executable import Kernels
+from ..executable import DISPATCH, Kernels
 from .build import build
 from .embed import replace_loop
 from .errors import KernelError
@@ -78,7 +78,8 @@ def _replace(
             return False
     outlined = outline(module, loop, reader)
     try:
-        code = build(outlined.module, target_of(module))
+        owned = {k for k, value in enumerate(outlined.operands) if _is_own(value)}
+        code = build(outlined.module, target_of(module), owned=owned)
     except (KernelError, AdzeError, mlir.ir.MLIRError) as error:
         mark(loop, f"{HOST}no kernel could be made of it: {str(error).splitlines()[0]}")
         return False
@@ -88,6 +89,13 @@ def _replace(
         return False
     replace_loop(kernels, loop, outlined, code)
     return True
+
+
+def _is_own(value: Value) -> bool:
+    """Whether a value is in a buffer that a kernel wrote for this loop alone, which may write into it."""
+    if isinstance(value.owner, mlir.ir.Block) or value.owner.operation.name != DISPATCH:
+        return False
+    return len(list(value.uses)) == 1
 
 
 def _replace_with_elements(module: mlir.ir.Module, kernels: Kernels, loop: Operation, reader: Reader) -> bool:

@@ -200,3 +200,30 @@ def test_a_carry_that_only_the_condition_uses() -> None:
     traced = adze.trace(newton, x)
     assert decisions(traced) == ["kernel"]
     same(traced.lower().compile()(x), newton(x), "newton")
+
+
+def test_loops_that_go_on_where_others_ended() -> None:
+    """What a loop computes for the next one alone is updated in place; arguments stay what they are."""
+
+    def rows(a: Any) -> Any:
+        return lax.fori_loop(1, 5, lambda i, a: a.at[i].set(xp.sin(a[i]) * a[i - 1]), a)
+
+    def exchanged(s: Any) -> Any:
+        return lax.fori_loop(0, 3, lambda i, s: (s[1] + 1, s[0].at[i].set(s[1][i])), s)
+
+    def function(a: Any, b: Any) -> Any:
+        first = rows(rows(a))  # the second in place
+        second = rows(first)  # of what is a result, too
+        pair = exchanged(exchanged((rows(b), rows(b * 2))))
+        same = lax.fori_loop(0, 3, lambda i, s: (s[0] * 2, s[1].at[i].set(s[0][i])), (pair[0], pair[0]))
+        return first, second, pair[1], rows(pair[1]), rows(rows(same[1])), same[0]
+
+    given = floats(6, 5), floats(6, 5)
+    before = [x.copy() for x in given]
+    traced = adze.trace(function, *given)
+    compiled = traced.lower().compile()
+    expected = function(*given)
+    for _ in range(2):
+        same(compiled(*given), expected, "loops in a row")
+    for x, y in zip(given, before, strict=True):
+        np.testing.assert_array_equal(x, y)
