@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from math import prod
 from typing import Final
 
 import numpy as np
@@ -142,21 +143,33 @@ class _Run:
 
     def _folded(self, operation: Operation, application: Application) -> list[Value] | None:
         op, operands, attributes = application
-        if not operands or not all(v in self.constants for v in operands):
+        if not operands or not any(v in self.constants for v in operands):
             return None
-        if isinstance(op.evaluate, Undefined) or op.size_attributes or op.refers_to_functions:
+        if isinstance(op.evaluate, Undefined) or op.refers_to_functions or op.runs_on_host:
             return None
-        if op.runs_on_host:
+        if op.is_broadcast and self.constants[operands[0]].size == 1:
+            return None  # A repeated scalar says more than its elements.
+        if any(not isinstance(n, int) for name in op.size_attributes for n in attributes[name]):
             return None
         declared = [self.reader.codec.read_type(r.type) for r in operation.results]
-        if not all(isinstance(t, TensorType) and _is_small(t) for t in declared):
+        if any(_small_shape(t) is None for t in declared):
+            return None
+        known = [self._array(v) for v in operands]
+        if any(a is None for a in known):
             return None
         try:
-            computed = op.evaluate(*(self.constants[v] for v in operands), **attributes)
+            computed = op.evaluate(*known, **attributes)
         except MissingRuleError:  # A value that does not exist: an error only if something needs it.
             return None
         emitter = self._emitter(operation)
         return [emitter.array(np.asarray(a)) for a in as_tuple(computed)]
+
+    def _array(self, value: Value) -> np.ndarray | None:
+        """The constant `value`, a small one if it repeats a scalar; None if it is not known."""
+        if value not in self.splats:
+            return self.constants.get(value)
+        shape = _small_shape(self.reader.codec.read_type(value.type))
+        return None if shape is None else np.broadcast_to(self.splats[value], shape)
 
     def _folded_repeated(self, operation: Operation, application: Application) -> list[Value] | None:
         """An elementwise op of repeated scalars is the repeated result, whatever the size."""
@@ -252,13 +265,12 @@ def _key(operation: Operation, application: Application) -> tuple[object, ...]:
     return (op, *operation.operands, *(raw[name] for name in op.attributes))
 
 
-def _is_small(type_: TensorType) -> bool:
-    total = 1
-    for n in type_.static_shape:
-        if n is None:
-            return False
-        total *= n
-    return total <= FOLD_LIMIT
+def _small_shape(type_: ValueType) -> tuple[int, ...] | None:
+    """The shape of a static array with few elements; None of others."""
+    if not isinstance(type_, TensorType):
+        return None
+    shape = tuple(n for n in type_.static_shape if n is not None)
+    return shape if len(shape) == type_.rank and prod(shape) <= FOLD_LIMIT else None
 
 
 def drop_unreferenced(module: mlir.ir.Module, reader: Reader) -> None:

@@ -33,7 +33,7 @@ def _line(line: str) -> str:
     if result is not None:
         attributes = result["attributes"] or ""
         line = f'{result["out"]} = "adze.{result["op"]}"({result["operands"]}){attributes} : {result["type"]}'
-    return re.sub(r"\b(f16|f32|f64|i1|i32|c128)\[([\d?,]*)\]", _tensor, line)
+    return re.sub(r"\b(f16|f32|f64|i1|i32|ui32|c128)\[([\d?,]*)\]", _tensor, line)
 
 
 def _tensor(actual: re.Match[str]) -> str:

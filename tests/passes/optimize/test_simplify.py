@@ -159,6 +159,24 @@ func.func @f() -> f64[4] {
     np.testing.assert_array_equal(run(parsed, "f")[0], np.ones(4))
 
 
+def test_bits_of_a_known_key_scaled_by_repeated_scalars_fold() -> None:
+    parsed = module("""
+func.func @f() -> ui32[3] {
+  %k = "adze.constant"() {dtype = ui32, value = dense<[3, 7]> : ui32[2]} : () -> ui32[2]
+  %c = "adze.constant"() {dtype = ui32, value = dense<2> : ui32[]} : () -> ui32[]
+  %r = random_bits(%k) {shape = array<i64: 3>, width = 32 : i64} : (ui32[2]) -> ui32[3]
+  %b = broadcast_in_dim(%c) {dimensions = array<i64>, shape = array<i64: 3>} : (ui32[]) -> ui32[3]
+  %0 = mul(%r, %b) : (ui32[3], ui32[3]) -> ui32[3]
+  return %0 : ui32[3]
+}
+""")
+    before = run(parsed, "f")[0]
+    simplify(parsed)
+    verify(parsed)
+    assert ops(parsed, "f") == ["constant"]
+    np.testing.assert_array_equal(run(parsed, "f")[0], before)
+
+
 def test_sizes_are_asked_of_what_they_come_from() -> None:
     pairs = "contracting = [array<i64: 1>, array<i64: 0>], batch = [array<i64>, array<i64>], dtype = f64"
     shape = "dimensions = array<i64: 1>, shape = array<i64: 4, -9223372036854775808>"
