@@ -2,16 +2,20 @@
 
 Input: the code of a kernel on buffers. Output: the same without allocations: `memref.alloca` at the entry,
 and arguments behind the others. A temporary is one place for all iterations, so no buffer may be carried
-from one to the next: where a loop would, `KernelError`.
+from one to the next: where a loop would, `KernelError`. A dispatch has few arguments: where large temporaries
+are too many for an argument each, they are parts of one array, and two that are never needed at once may
+be the same part.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Final
 
 from .....dialects import mlir
-from ....ir.aliases import Operation, Type, Value
+from ....ir.aliases import Block, Operation, Type, Value
 from ....ir.functions import functions
 from .errors import KernelError
 from .outline import KERNEL
@@ -20,32 +24,112 @@ from .walk import nested, operations_named, terminator
 
 STACK: Final = 16384  # bytes of one temporary that may lie on the stack
 WHOLE_STACK: Final = 4 * STACK  # bytes of all of them; IREE's limit is 64 KiB
+MOST_ARGUMENTS: Final = 32  # IREE 3.13 loads no program with a dispatch of more: "binding count 33 > 32"
 _ALIGNMENT: Final = 64
 _DYNAMIC: Final = -(2**63)
 
 
+@dataclass(frozen=True)
+class _Temporary:
+    """An allocation, and how many bytes it takes."""
+
+    allocation: Operation
+    size: int
+
+    @property
+    def type(self) -> mlir.ir.MemRefType:
+        return mlir.ir.MemRefType(self.allocation.results[0].type)
+
+
 def settle_allocations(module: mlir.ir.Module) -> list[Type]:
-    """Place every temporary; the tensor types of those that are arguments now."""
+    """Place every temporary; the tensor types of the scratch that is passed as arguments now."""
     _refuse_carried_buffers(module)
     function = functions(module)[KERNEL].operation
     block = function.regions[0].blocks[0]
-    scratch: list[Type] = []
+    large: list[_Temporary] = []
     used = 0
     for operation in operations_named(module, "memref.alloc"):
-        type_ = mlir.ir.MemRefType(operation.results[0].type)
-        if operation.operands or _DYNAMIC in type_.shape:
-            raise KernelError(f"a temporary has a size that is not known: {type_}")
-        size = -(-prod(type_.shape) * bytes_of(type_.element_type) // _ALIGNMENT) * _ALIGNMENT
-        if size <= STACK and used + size <= WHOLE_STACK:
-            used += size
+        temporary = _Temporary(operation, _aligned_bytes(operation))
+        if temporary.size <= STACK and used + temporary.size <= WHOLE_STACK:
+            used += temporary.size
             with mlir.ir.InsertionPoint.at_block_begin(block):
-                place = _alloca(type_)
+                place = _alloca(temporary.type)
+            _replace(operation, place)
         else:
-            place = block.add_argument(type_, mlir.ir.Location.unknown())
-            scratch.append(mlir.ir.RankedTensorType.get(type_.shape, type_.element_type))
-        _replace(operation, place)
+            large.append(temporary)
+    scratch = (
+        _as_arguments(block, large)
+        if len(block.arguments) + len(large) <= MOST_ARGUMENTS
+        else _as_parts(block, large)
+    )
     declare_arguments(function, block)
     return scratch
+
+
+def _as_arguments(block: Block, temporaries: Sequence[_Temporary]) -> list[Type]:
+    """Pass each temporary as an argument of its own; their tensor types."""
+    types = [mlir.ir.RankedTensorType.get(t.type.shape, t.type.element_type) for t in temporaries]
+    for temporary in temporaries:
+        place = block.add_argument(temporary.type, mlir.ir.Location.unknown())
+        _replace(temporary.allocation, place)
+    return types
+
+
+def _as_parts(block: Block, temporaries: Sequence[_Temporary]) -> list[Type]:
+    """Pass one array of bytes, of which each temporary is a part; its tensor type."""
+    if len(block.arguments) >= MOST_ARGUMENTS:
+        count = len(block.arguments)
+        raise KernelError(f"it works on {count} arrays: a dispatch has {MOST_ARGUMENTS} at most")
+    offsets = _offsets([(t.size, *_needed(t.allocation, block)) for t in temporaries])
+    total = max(at + t.size for at, t in zip(offsets, temporaries, strict=True))
+    byte = mlir.ir.IntegerType.get_signless(8)
+    bytes_ = block.add_argument(mlir.ir.MemRefType.get([total], byte), mlir.ir.Location.unknown())
+    for at, temporary in zip(offsets, temporaries, strict=True):
+        with mlir.ir.InsertionPoint.at_block_begin(block):
+            offset = mlir.arith.constant(mlir.ir.IndexType.get(), at)
+            part = mlir.memref.view(temporary.type, bytes_, offset, [])
+        _replace(temporary.allocation, part)
+    return [mlir.ir.RankedTensorType.get([total], byte)]
+
+
+def _offsets(needs: Sequence[tuple[int, int, int]]) -> list[int]:
+    """Where parts of these sizes lie, each needed from one op to another: the first that is free then."""
+    offsets: list[int] = []
+    for size, start, end in needs:
+        meanwhile = sorted(
+            (at, at + other)
+            for at, (other, first, last) in zip(offsets, needs, strict=False)
+            if first <= end and start <= last
+        )
+        place = 0
+        for begin, behind in meanwhile:
+            if place + size <= begin:
+                break
+            place = max(place, behind)
+        offsets.append(place)
+    return offsets
+
+
+def _needed(allocation: Operation, block: Block) -> tuple[int, int]:
+    """The first and the last op of `block` that use an allocation, or have such ops inside."""
+    places = {child.operation: k for k, child in enumerate(block.operations)}
+    used: list[int] = []
+    pending = [allocation.results[0]]
+    while pending:
+        for use in pending.pop().uses:
+            user = use.owner.operation
+            pending += [result for result in user.results if _is_buffer(result)]
+            while user not in places:
+                user = user.parent.operation
+            used.append(places[user])
+    return min(used), max(used)
+
+
+def _aligned_bytes(allocation: Operation) -> int:
+    type_ = mlir.ir.MemRefType(allocation.results[0].type)
+    if allocation.operands or _DYNAMIC in type_.shape:
+        raise KernelError(f"a temporary has a size that is not known: {type_}")
+    return -(-prod(type_.shape) * bytes_of(type_.element_type) // _ALIGNMENT) * _ALIGNMENT
 
 
 def _alloca(type_: Type) -> Value:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from adze.dialects import mlir
-from adze.passes.lower.kernels.loops.allocations import STACK, settle_allocations
+from adze.passes.lower.kernels.loops.allocations import MOST_ARGUMENTS, STACK, settle_allocations
 from adze.passes.lower.kernels.loops.buffers import drop_self_copies, read_directly, write_directly
 from adze.passes.lower.kernels.loops.bytes import store_bytes
 from adze.passes.lower.kernels.loops.destinations import own_destinations
@@ -333,6 +333,30 @@ def test_small_temporaries_are_on_the_stack_and_large_ones_in_scratch() -> None:
     assert settled(allocated("3xf64", "5xi1", whole, beyond)) == (3, [f"tensor<{beyond}>"])
     assert settled(allocated(*[whole] * 6)) == (4, [f"tensor<{whole}>"] * 2)
     assert settled(allocated(f"{STACK // 16}xcomplex<f64>", f"{STACK // 16 + 1}xcomplex<f64>"))[0] == 1
+
+
+def test_many_large_temporaries_are_parts_of_one_array_again_where_they_are_free() -> None:
+    n = STACK // 4 + 1
+    stored = "\n".join(
+        f"""%t{k} = memref.alloc() : memref<{n}xf32>
+        scf.for %i{k} = %c0 to %c9 step %c1 {{
+          %v{k} = memref.load %t{max(k - 1, 0)}[%i{k}] : memref<{n}xf32>
+          memref.store %v{k}, %t{k}[%i{k}] : memref<{n}xf32>
+        }}"""
+        for k in range(MOST_ARGUMENTS + 1)
+    )
+    constants = "\n".join(f"%c{k} = arith.constant {k} : index" for k in (0, 1, 9))
+    size = -(-4 * n // 64) * 64
+    assert settled(f"func.func @kernel() {{\n{constants}\n{stored}\nreturn\n}}") == (
+        0,
+        [f"tensor<{2 * size}xi8>"],
+    )
+
+
+def test_more_arrays_than_a_dispatch_takes_are_refused() -> None:
+    arrays = ", ".join(f"%x{k}: memref<4xf32>" for k in range(MOST_ARGUMENTS + 1))
+    with pytest.raises(KernelError, match=r"it works on 33 arrays: a dispatch has 32 at most"):
+        names(f"func.func @kernel({arrays}) {{ return }}", settle_allocations)
 
 
 CARRIED = {

@@ -63,6 +63,16 @@ def after_steps(steps: int, x: int) -> int:
     return x
 
 
+def test_a_loop_over_more_arrays_than_a_dispatch_takes_is_the_hosts() -> None:
+    def sums(arrays: Any) -> Any:
+        return lax.fori_loop(0, 3, lambda i, c: tuple(a.cumsum() + i for a in c), arrays)
+
+    arrays = tuple(np.arange(k, k + 2, dtype=np.float32) for k in range(17))
+    traced = adze.trace(sums, arrays)
+    assert decisions(traced) == ["host"]
+    same(traced.lower().compile()(arrays), sums(arrays), "17 arrays")
+
+
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("group", GROUPS)
 def test_kernels_compute_what_is_evaluated(group: str, monkeypatch: pytest.MonkeyPatch) -> None:
