@@ -17,6 +17,10 @@ class ConcretizationError(TraceError):
     """A Python value (`bool`, `int`, an array, ...) was asked of a value that is only known at run time."""
 
 
+class InconclusiveDimensionOperation(ConcretizationError):
+    """A comparison of dynamic sizes has not one answer for all sizes of arguments (JAX's name)."""
+
+
 class LeakedTracerError(TraceError):
     """A traced value was used after its trace had ended."""
 

@@ -15,7 +15,6 @@ REASONS: Final = (
         r"jax\.lax\.(linalg\.)?\w+_p|jax\.random\.\w+_p|.*\.\w+_p",
         "a primitive whose attributes are JAX's programs or internals; ops are classes here (docs/ops.md)",
     ),
-    (r"jax\.export\..*", "what adze saves is a compiled program: `Compiled.save`, `adze.load`"),
     (r"jax\.(sharding|distributed)\..*", "one device a program"),
     (r"jax\.experimental\.(multihost_utils|mesh_utils)\..*", "one device a program"),
     (r"jax\.profiler\..*", "of XLA's profiler; `adze profile` shows kernels"),

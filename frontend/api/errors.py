@@ -10,6 +10,7 @@ NonConcreteBooleanIndexError = _errors.ConcretizationError
 TracerArrayConversionError = _errors.ConcretizationError
 TracerBoolConversionError = _errors.ConcretizationError
 TracerIntegerConversionError = _errors.ConcretizationError
+InconclusiveDimensionOperation = _errors.InconclusiveDimensionOperation
 JAXIndexError = _errors.IndexingError
 JAXTypeError = _errors.TraceError
 UnexpectedTracerError = _errors.LeakedTracerError

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from ..errors import InconclusiveDimensionOperation as InconclusiveDimensionOperation
 from ..errors import UnsupportedError
 from ..staging.equations import ClosedJaxpr as ClosedJaxpr
 from ..staging.equations import Jaxpr as Jaxpr
@@ -126,6 +127,7 @@ __all__ = [
     "Atom",
     "ClosedJaxpr",
     "Effect",
+    "InconclusiveDimensionOperation",
     "Jaxpr",
     "JaxprEqn",
     "Literal",

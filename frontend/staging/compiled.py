@@ -175,7 +175,8 @@ class Compiled(Described):
         return text_at(self.program, stage, self.target, locations=locations)
 
     def require_portable(self) -> None:
-        """Raise `UnsupportedError` for a program that calls Python functions, which a file cannot hold."""
+        """Raise `UnsupportedError` for a program that no file can hold: one that calls Python functions, or
+        takes arguments whose sizes are expressions."""
         calls = [site for site in self.sites if site.module == HOST_CALLS]
         if calls:
             places = ", ".join(dict.fromkeys(site.where or "?" for site in calls))
@@ -184,6 +185,13 @@ class Compiled(Described):
                 f"{places}",
                 hint="leave debug.print and the callbacks out of what is deployed, or return their arguments",
             )
+        for spec in self.manifest.functions[0].signature.inputs:
+            if not all(n is None or isinstance(n, int) or n.isidentifier() for n in spec.shape):
+                raise UnsupportedError(
+                    f"{self.program.symbol}() takes {spec}: no file of a program has an expression as a "
+                    "dimension of an argument",
+                    hint="give the dimension a name of its own, or write it with adze.export",
+                )
 
     def save(self, path: str | os.PathLike[str], *, keep_ir: bool = False) -> Path:
         """Write the program as a deployable `.vmfb`, whole or not at all.

@@ -319,6 +319,14 @@ class Jitted:
         keyed = tuple((p, type(v), v) for p, v in (*static, *sorted(static_keywords)))
         return arrays, rest, keyed
 
+    def with_arrays(
+        self, change: Callable[[Any], Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments, with `change` of the leaves of those that are not static."""
+        arrays, rest, static = self._split(args, kwargs)
+        full, keywords = placed(tree.map(change, arrays), tree.map(change, rest), static)
+        return tuple(full), dict(keywords)
+
     def of_arrays(self, static: tuple[Any, ...]) -> Callable[[Sequence[Any], Mapping[str, Any]], Any]:
         """The function of array arguments only, static ones put back in their places."""
 

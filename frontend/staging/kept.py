@@ -22,6 +22,7 @@ from ...runtime.artifact.signature import ArraySpec, Bounds, FunctionSignature
 from ...runtime.errors import ArtifactError
 from .. import written_trees
 from ..errors import ArgumentError, ArgumentTypeError
+from ..tracing.argument_sizes import solved
 from ..tracing.frames import Frame, Program, current_frame
 from ..tracing.function_scope import FunctionScope
 from ..tracing.interpreter import as_value, ops
@@ -81,7 +82,7 @@ class KeptFunction:
     def leaves_of(self, leaves: Sequence[Any]) -> list[Any]:
         """The results in order, for one argument an input in order."""
         specs, outputs = self._call.function.signature.inputs, self._call.function.signature.outputs
-        values = [as_value(_as_typed(leaf, spec)) for leaf, spec in zip(leaves, specs, strict=True)]
+        values = self._values(leaves)
         sizes = self._sizes(values)
         scope = FunctionScope(self._program)
         frame = current_frame()
@@ -91,27 +92,37 @@ class KeptFunction:
         results = zip(scope.call(self.__name__, operands), outputs, strict=True)
         return [_sized(value, spec, sizes) for value, spec in results]
 
+    def sizes_of(self, leaves: Sequence[Any]) -> dict[str, Any]:
+        """The size that each named dimension has for these arguments in order, which are checked."""
+        return self._sizes(self._values(leaves))
+
+    def _values(self, leaves: Sequence[Any]) -> list[Any]:
+        specs = self._call.function.signature.inputs
+        return [as_value(_as_typed(leaf, spec)) for leaf, spec in zip(leaves, specs, strict=True)]
+
     def _sizes(self, values: Sequence[Any]) -> dict[str, Any]:
         """The size that each named dimension has in a call, whose arguments are checked."""
-        sizes: dict[str, tuple[Any, str]] = {}
+        named: list[tuple[str, Any, str]] = []
         for value, spec in zip(values, self._call.function.signature.inputs, strict=True):
             if value.dtype != spec.dtype or len(value.shape) != len(spec.shape):
                 raise self._mismatch(value, spec)
             for axis, (n, declared) in enumerate(zip(value.shape, spec.shape, strict=True)):
                 if isinstance(declared, int) and (isinstance(n, Dim) or n != declared):
                     raise self._mismatch(value, spec)
-                if not isinstance(declared, str):
-                    continue
-                place = f"axis {axis} of '{spec.name}'"
-                other, first = sizes.setdefault(declared, (n, place))
-                if isinstance(n, int) and isinstance(other, int) and n != other:
-                    raise ArgumentError(
-                        f"{self.__name__}() has one size for dimension '{declared}': {first} is {other}, "
-                        f"{place} is {n}",
-                        where=user_location_text(),
-                        hint=f"it is {self._call.function.signature}",
-                    )
-        return {name: n for name, (n, _) in sizes.items()}
+                if isinstance(declared, str):
+                    named.append((declared, n, f"axis {axis} of '{spec.name}'"))
+        sizes = solved((declared, n) for declared, n, _ in named)
+        for declared, n, place in named:
+            expected = size_of_text(declared, sizes)
+            if isinstance(n, int) and isinstance(expected, int) and n != expected:
+                others = (f"{where} is {m}" for text, m, where in named if text in sizes and text in declared)
+                raise ArgumentError(
+                    f"{self.__name__}() has one size for dimension '{declared}': {next(others)}, "
+                    f"{place} is {n}",
+                    where=user_location_text(),
+                    hint=f"it is {self._call.function.signature}",
+                )
+        return sizes
 
     def _mismatch(self, value: Any, spec: ArraySpec) -> ArgumentTypeError:
         shape = ",".join(map(str, value.shape))
@@ -121,7 +132,10 @@ class KeptFunction:
         """The arguments that the function takes, for whoever asks `inspect`."""
         kind = inspect.Parameter
         if self._call.function.input_tree is None:
-            names: list[str | None] = [spec.name for spec in self._call.function.signature.inputs]
+            names: list[str | None] = [
+                spec.name if spec.name.isidentifier() else None
+                for spec in self._call.function.signature.inputs
+            ]
             named: list[str] = []
         else:
             positional, keywords = self._call.function.input_tree["tuple"]

@@ -14,7 +14,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from .concrete_values import FrameValues, KnownArgument, MappedArgument, Unknown
 from .locations import is_call_of, place_of_op, user_line, user_location_text
 from .operators import library_function
 from .sizes import Dim
+
+if TYPE_CHECKING:
+    from .size_assumptions import SizeAssumptions
 
 _INSTEAD_OF: Final = {
     "if": "use adze.cond for a branch, adze.numpy.where for a choice of values",
@@ -57,6 +60,8 @@ class Program:
         self.symbols: set[str] = set()
         self.memo: dict[Any, Any] = {}
         self.callees: list[Any] = []  # Python functions that the program calls by name
+        self.assumptions: SizeAssumptions | None = None
+        """What is known of named sizes of its arguments beyond their names."""
         self._locations: dict[tuple[str, int], mlir.ir.Location] = {}
 
     def unique_symbol(self, name: str) -> str:

@@ -7,12 +7,15 @@ What cannot be decided for all sizes of arguments is unknown while tracing, so a
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+import numpy as np
+
 from ...dialects import symbolic_sizes
 from ...dialects.symbolic_sizes import NamedSize, Size, least, parse_size
-from ..errors import ConcretizationError
+from ..errors import ConcretizationError, InconclusiveDimensionOperation
 from .locations import user_location_text
 from .operators import binary
 
@@ -52,19 +55,22 @@ class Dim:
     def _is_zero(self, difference: Size, question: str) -> bool:
         if isinstance(difference, int):
             return difference == 0
-        if least(difference) > 0 or least(-difference) > 0:
+        if self._least(difference) > 0 or self._least(-difference) > 0:
             return False
         self._undecided(question)
 
     def _is_negative(self, difference: Size, question: str) -> bool:
-        if least(-difference) > 0:
+        if self._least(-difference) > 0:
             return True
-        if least(difference) >= 0:
+        if self._least(difference) >= 0:
             return False
         self._undecided(question)
 
+    def _least(self, size: Size) -> float:
+        return _least(self.frame, size)
+
     def _undecided(self, question: str) -> NoReturn:
-        raise ConcretizationError(
+        raise InconclusiveDimensionOperation(
             f"'{question}' is not known while tracing: {self.text} is a dynamic dimension",
             where=user_location_text(),
             hint="give the dimension a static size, or the same name as the one it must equal",
@@ -121,7 +127,27 @@ class Dim:
     def __rfloordiv__(self, other: Any) -> Any:
         return self._combine("size_div", "//", other, swap=True)
 
+    def __mod__(self, other: Any) -> Any:
+        return self - self // other * other
+
+    def __rmod__(self, other: Any) -> Any:
+        return other - other // self * self
+
+    def __divmod__(self, other: Any) -> tuple[Any, Any]:
+        return self // other, self % other
+
+    def __neg__(self) -> Any:
+        return self * -1
+
+    def __pos__(self) -> Dim:
+        return self
+
+    def __pow__(self, exponent: int) -> Any:
+        return product((self,) * operator.index(exponent))
+
     def _combine(self, op: str, sign: str, other: Any, swap: bool = False) -> Any:
+        if isinstance(other, np.integer):
+            other = int(other)
         if not isinstance(other, (Dim, int)):
             return _WITH_ARRAYS[sign](self, other)  # a Dim meets an array: it becomes a 0-d integer array
         left, right = (other, self) if swap else (self, other)
@@ -130,13 +156,33 @@ class Dim:
 
 def _computed(frame: Frame, op: str, function: Callable[[Size, Size], Size], left: Any, right: Any) -> Any:
     """What arithmetic on sizes gives: an integer or an operand where it is that, else a new `Dim`."""
-    size = function(as_size(left), as_size(right))
+    size = _decided(frame, op, as_size(left), as_size(right))
+    if size is None:
+        size = function(as_size(left), as_size(right))
+    if frame.program.assumptions is not None:
+        size = frame.program.assumptions.normal(size)
     if isinstance(size, int):
         return size
     for operand in (left, right):
         if isinstance(operand, Dim) and operand.size == size:
             return operand
     return frame.size_op(op, left, right, str(size))
+
+
+def _decided(frame: Frame, op: str, m: Size, n: Size) -> Size | None:
+    """The greater or lesser of two sizes, where assumptions tell which one it is."""
+    if frame.program.assumptions is None or op not in ("size_max", "size_min"):
+        return None
+    greater, lesser = (m, n) if op == "size_max" else (n, m)
+    if _least(frame, greater - lesser) >= 0:
+        return m
+    return n if _least(frame, lesser - greater) >= 0 else None
+
+
+def _least(frame: Frame, size: Size) -> float:
+    """A number that the size is never less than, as far as it is known in the program of `frame`."""
+    assumptions = frame.program.assumptions
+    return least(size) if assumptions is None else assumptions.least_of(assumptions.normal(size))
 
 
 def as_size(size: Any) -> Size:

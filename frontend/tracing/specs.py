@@ -177,6 +177,14 @@ ShapeDtypeStruct = ShapeDtype
 """JAX's name."""
 
 
+class ShapedArray(ShapeDtype):
+    """The type of an array of an exported function, which prints as JAX's: `ShapedArray(float32[n,3])`."""
+
+    def __repr__(self) -> str:
+        sizes = ",".join("?" if n is None else repr(n) for n in self.shape)
+        return f"ShapedArray({self.dtype.name}[{sizes}])"
+
+
 def _dimension(size: SpecDimension) -> SpecDimension:
     if size is None or (isinstance(size, str) and size.isidentifier()):
         return size

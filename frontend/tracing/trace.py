@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from ...dialects.dialect import BY_NAME
 from ...dialects.errors import AdzeError
 from ...dialects.types import TensorType, known
 from ...passes.ir.functions import drop_unfinished
@@ -23,14 +22,15 @@ from ...runtime.artifact.manifest import ExportedFunction
 from ...runtime.artifact.signature import Bounds
 from .. import tree
 from ..errors import ArgumentTypeError, TraceError
-from . import sizes
+from .argument_sizes import check_assumptions, check_bounds, check_shared_dimensions
 from .array import Array
 from .frames import Frame, Program, Tracer, recording
 from .interpreter import as_value, as_weak, wide_of
 from .layouts import Layout, lay, layout_of
 from .locations import user_location_text
 from .sizes import Dim, named_size
-from .specs import BoundedName, ShapeDtype, SpecError
+from .specs import ShapeDtype, SpecError
+from .symbolic import SymbolicDim, assumptions_of
 
 
 @dataclass(frozen=True)
@@ -125,14 +125,14 @@ def parameter_of(leaf: Any, name: str) -> Parameter:
 
 
 def _check_names(argument: str, names: Sequence[str | None]) -> None:
-    """What an argument's dimension is called must be a name: nobody would compare it with an expression."""
+    """What a dimension of an argument is called must be a name, or a symbolic expression of names."""
     for name in names:
-        if name is not None and not name.isidentifier():
+        if name is not None and not name.isidentifier() and not isinstance(name, SymbolicDim):
             raise SpecError(
                 f"argument '{argument}' has dimension '{name}', expected an integer, a name or None: only "
                 "results have expressions",
                 where=user_location_text(),
-                hint="give the dimension a name of its own",
+                hint="give the dimension a name of its own, or make it with adze.export.symbolic_shape",
             )
 
 
@@ -205,8 +205,12 @@ def trace_program(
         for tracer, leaf in zip(tracers, leaves, strict=True):
             if getattr(leaf, "layout", None) is not None:
                 lay(tracer, leaf.layout)
-        _check_shared_dimensions(frame, parameters, tracers)
-        bounds = _check_bounds(frame, parameters, tracers)
+        found = check_shared_dimensions(frame, parameters, tracers)
+        bounds = check_bounds(frame, parameters, tracers)
+        assumptions = assumptions_of(leaves)
+        if assumptions is not None:
+            check_assumptions(frame, assumptions, found)
+        program.assumptions = assumptions
         call_args, call_kwargs = tree.unflatten(structure, tracers)
         call = static or (lambda args, kwargs: function(*args, **kwargs))
         result = call(call_args, call_kwargs)
@@ -216,7 +220,7 @@ def trace_program(
         frame.finish(results)
     drop_unfinished(program.module)  # the function may have caught an error and gone on
     types = [TensorType(_static(r), r.dtype) for r in results]
-    dimension_names = {name for p in parameters for name in p.dimensions}
+    dimension_names = {*(name for p in parameters for name in p.dimensions), *found}
     shapes = [_named(r, dimension_names) for r in results]
     return TracedProgram(
         program,
@@ -262,53 +266,6 @@ def argument_tracer(
     """One more array argument of the function that `frame` records, as that function sees it."""
     tracer = frame.add_argument(type_, dimensions or None)
     return as_weak(tracer) if weak_type else tracer
-
-
-def _check_shared_dimensions(
-    frame: Frame, parameters: Sequence[Parameter], tracers: Sequence[Tracer]
-) -> None:
-    """Dimensions that carry one name must have one size: checked when the program is called."""
-    first: dict[str, tuple[str, Dim]] = {}
-    for parameter, tracer in zip(parameters, tracers, strict=True):
-        for axis, (name, n) in enumerate(zip(parameter.dimensions, tracer.shape, strict=False)):
-            if name is None or not isinstance(n, Dim):
-                continue
-            place = f"axis {axis} of '{parameter.name}'"
-            if name not in first:
-                first[name] = (place, n)
-                continue
-            other, m = first[name]
-            message = f"adze: dimension '{name}' must have one size: {other} and {place} differ"
-            frame.emit(BY_NAME["size_check"], (m.value, n.value), {"message": message})
-
-
-def _check_bounds(
-    frame: Frame, parameters: Sequence[Parameter], tracers: Sequence[Tracer]
-) -> dict[str, Bounds]:
-    """Sizes outside the bounds of their dimension are an error when the program is called; the bounds."""
-    found: dict[str, Bounds] = {}
-    for parameter, tracer in zip(parameters, tracers, strict=True):
-        for axis, (name, n) in enumerate(zip(parameter.dimensions, tracer.shape, strict=False)):
-            if not isinstance(name, BoundedName) or not isinstance(n, Dim):
-                continue
-            if str(name) in found:
-                if found[str(name)] != name.bounds:
-                    raise SpecError(
-                        f"dimension '{name}' has two bounds: {found[str(name)]} and {name.bounds}",
-                        where=user_location_text(),
-                    )
-                continue
-            found[str(name)] = name.bounds
-            place = f"dimension '{name}' (axis {axis} of '{parameter.name}') must be {name.bounds}"
-            legal = sizes.maximum(n, name.bounds.least)
-            if name.bounds.most is not None:
-                legal = sizes.minimum(legal, name.bounds.most)
-            if name.bounds.multiple_of > 1:
-                legal = legal // name.bounds.multiple_of * name.bounds.multiple_of
-            frame.emit(
-                BY_NAME["size_check"], (n.value, frame.size_value(legal)), {"message": f"adze: {place}"}
-            )
-    return found
 
 
 def result_values(

@@ -38,6 +38,8 @@ from .mapped_nodes import before_stacking as before_stacking
 from .registry import NAMESPACE as NAMESPACE
 from .registry import Partial as Partial
 from .registry import Structure as Structure
+from .registry import build_node as build_node
+from .registry import is_registered as is_registered
 from .registry import register as register
 from .registry import register_dataclass as register_dataclass
 from .registry import register_pytree_node_class as register_pytree_node_class

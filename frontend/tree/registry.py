@@ -85,6 +85,18 @@ def register_pytree_with_keys(
     return nodetype
 
 
+def is_registered(cls: type) -> bool:
+    """Whether instances of a class are nodes."""
+    return optree.register_pytree_node.get(cls, namespace=NAMESPACE) is not None
+
+
+def build_node(cls: type, static: Any, children: Iterable[Any]) -> Any:
+    """A node of a registered class, of its static data and its children."""
+    entry = optree.register_pytree_node.get(cls, namespace=NAMESPACE)
+    assert entry is not None, cls
+    return entry.unflatten_func(static, tuple(children))
+
+
 def register_pytree_node_class(cls: Class) -> Class:
     """Make a class with the methods `tree_flatten` and `tree_unflatten` (a class method) a node."""
     return register(cls, lambda x: x.tree_flatten(), cls.tree_unflatten)  # type: ignore[attr-defined]

@@ -218,6 +218,7 @@ FRONTEND = (
     "sharding",
     "staging",
     "imports",
+    "exporting",
     "report",
     "compat",
 )

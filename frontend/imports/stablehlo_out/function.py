@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ....dialects import mlir
 from ....passes.pipeline import SIMPLIFIED, between, for_target, run_pipeline
 from ....runtime.targets import parse_target
 from ...staging.jit import trace
@@ -51,6 +52,11 @@ def stablehlo_text(program: TracedProgram) -> str:
 
 def traced_text(traced: Traced, *, drop_effects: bool = False) -> str:
     """The StableHLO text of a traced program."""
-    module = clone_module(traced.program.module)
-    run_pipeline(module, for_target(between(None, SIMPLIFIED), parse_target("cpu")))
-    return module_text(module, traced.program.symbol, drop_effects=drop_effects)
+    return text_of_module(traced.program.module, traced.program.symbol, drop_effects=drop_effects)
+
+
+def text_of_module(module: mlir.ir.Module, symbol: str, *, drop_effects: bool = False) -> str:
+    """The StableHLO text of adze IR, whose main function is `symbol`."""
+    simplified = clone_module(module)
+    run_pipeline(simplified, for_target(between(None, SIMPLIFIED), parse_target("cpu")))
+    return module_text(simplified, symbol, drop_effects=drop_effects)
