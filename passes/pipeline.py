@@ -35,6 +35,7 @@ from .lower.kernels.loops.replace import LoopKernels
 from .lower.kernels.loops.select import SelectLoops
 from .lower.kernels.reduction_kernels import ReductionKernels
 from .lower.kernels.routines import ExpandRoutines, RoutineKernels
+from .lower.kernels.small_ops import GroupSmallOps
 from .lower.kernels.stencil_kernels import StencilKernels
 from .lower.outline_layers import InlineLayers
 from .lower.overlap_collectives import OverlapCollectives
@@ -103,6 +104,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     ExpandRoutines(),
     RoutineKernels(),
     SelectLoops(),
+    GroupSmallOps(),
     MarkBarriers(),
     LoopKernels(),
     ConvolutionKernels(),
@@ -160,7 +162,9 @@ def for_target(passes: Sequence[Pass], target: Target, *, loop_kernels: bool = T
 def _configured(step: Pass, target: Target, loop_kernels: bool) -> Pass:
     if isinstance(step, (DirectCollectives, Plan)):
         return replace(step, target=target.name)
-    return replace(step, kernels="on" if loop_kernels else "off") if isinstance(step, SelectLoops) else step
+    if isinstance(step, (SelectLoops, GroupSmallOps)):
+        return replace(step, kernels="on" if loop_kernels else "off")
+    return step
 
 
 def run_pipeline(

@@ -201,7 +201,10 @@ VARIABLES: Final[dict[str, _Variable]] = {
         "device", "device that compiled functions run on when none is named", lambda: None, _parse_text
     ),
     "ADZE_LOOP_KERNELS": _Variable(
-        "loop_kernels", "run small loops as one kernel each, not step by step", lambda: True, _parse_switch
+        "loop_kernels",
+        "run small loops, and many ops on small arrays, as one kernel each",
+        lambda: True,
+        _parse_switch,
     ),
     "ADZE_FIRST_CALL": _Variable(
         "first_call",

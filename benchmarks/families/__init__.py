@@ -2,7 +2,7 @@
 
 from _case import Case
 
-from . import elementwise, irregular, linear_algebra, loops, nets, products, sampling
+from . import elementwise, irregular, linear_algebra, loops, nets, products, sampling, small
 
 FAMILIES: dict[str, tuple[Case, ...]] = {
     "elementwise": elementwise.CASES,
@@ -12,4 +12,5 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "loops": loops.CASES,
     "irregular": irregular.CASES,
     "random": sampling.CASES,
+    "small": small.CASES,
 }

@@ -34,7 +34,7 @@ from .inlined_elements import inline_elements
 from .masked_steps import restrict_masked
 from .old_values import keep_old_values
 from .outline import KERNEL
-from .parameters import constants_to_arguments, share_buffers, to_buffers
+from .parameters import constants_to_arguments, order_results, share_buffers, to_buffers
 from .ranges import simplify_ranges
 from .register_tiles import keep_in_registers
 from .repeat import repeat_cheap
@@ -102,6 +102,7 @@ def build(
         after("simplified")
         module, constants, results = _bufferized(module)
         after("buffers")
+        order_results(module)
         shared = share_buffers(module, owned, len(results))
         drop_self_copies(module)
         if read_directly(module) + write_directly(module):

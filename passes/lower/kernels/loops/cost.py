@@ -98,11 +98,12 @@ class StepCosts:
             for child in body(self._functions[symbol]).operations:
                 application = self._reader.read(child.operation)
                 if application is not None:
-                    total += self._one(application, child.operation)
+                    total += self.operation(application, child.operation)
             self._known[symbol] = total
         return self._known[symbol]
 
-    def _one(self, application: Application, operation: Operation) -> Time:
+    def operation(self, application: Application, operation: Operation) -> Time:
+        """One op, with what it refers to."""
         op, attributes = application.op, application.attributes
         if op is Scan:
             return self.step(application).times(attributes["length"][0])

@@ -20,7 +20,7 @@ from typing import Final
 
 from .....dialects import mlir
 from ....ir.aliases import Operation, Value
-from .walk import initial_operand, operations_inside, terminator
+from .walk import initial_operand, operations_inside, operations_named, terminator
 
 LOOPS: Final = frozenset({"scf.for", "scf.while"})
 DESTINATION: Final = {
@@ -36,7 +36,13 @@ _ALLOCATIONS: Final = frozenset({"tensor.empty", "bufferization.alloc_tensor"})
 
 
 def own_destinations(module: mlir.ir.Module) -> None:
-    """Copy what is inserted into, where its buffer may be from outside of the loop or of two insertions."""
+    """Copy what is inserted into, where its buffer may be from outside of the loop or of two insertions.
+
+    New and filled arrays are one for each op that writes into them, instead of copied.
+    """
+    for name in ("linalg.fill", "tensor.empty"):
+        for operation in operations_named(module, name):
+            _repeat_for_writers(operation)
     for operation in operations_inside(module):
         if operation.name != "tensor.insert_slice":
             continue
@@ -45,6 +51,19 @@ def own_destinations(module: mlir.ir.Module) -> None:
         if is_outer or _is_shared(operation.operands[1]):
             with mlir.ir.InsertionPoint(operation), operation.location:
                 operation.operands[1] = _own(operation.operands[1])
+
+
+def _repeat_for_writers(maker: Operation) -> None:
+    """Let each op that writes into a new or filled array have one of its own."""
+    for result in maker.results:
+        writers = [
+            (use.owner.operation, use.operand_number)
+            for use in result.uses
+            if is_destination(use.owner.operation, use.operand_number)
+        ]
+        for user, position in writers[1:]:
+            copy = maker.clone(ip=mlir.ir.InsertionPoint(maker)).operation
+            user.operands[position] = copy.results[0]
 
 
 def _own(value: Value) -> Value:

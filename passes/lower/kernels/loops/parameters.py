@@ -16,6 +16,7 @@ from .errors import KernelError
 from .outline import KERNEL
 from .state import write_into
 from .walk import initial_operand, nested, operations_named, terminator
+from .windows import VIEWS, base_of
 
 
 def constants_to_arguments(module: mlir.ir.Module) -> list[Attribute]:
@@ -58,12 +59,52 @@ def to_buffers(module: mlir.ir.Module) -> list[Type]:
     for result, place in zip(results, places, strict=True):
         _start_in(result, place)
     with mlir.ir.InsertionPoint(end):
-        for result, home in zip(results, homes, strict=True):
-            _write(result, home)
+        numbers = {k: mlir.tensor.extract(v, []) for k, v in enumerate(results) if not types[k].rank}
+        for k, home in enumerate(homes):
+            _write(numbers.get(k, results[k]), home)
         mlir.func.ReturnOp([])
     end.erase()
     declare_arguments(function, block)
     return types
+
+
+def order_results(module: mlir.ir.Module) -> None:
+    """Copy a result that lies in the buffer of another one before that is written; in place.
+
+    Bufferization computes a result in the buffer of another one, and copies all in their order.
+    """
+    block = functions(module)[KERNEL].operation.regions[0].blocks[0]
+    end = terminator(block)
+    pending = _last_copies(block)
+    while pending:
+        ready = next((copy for copy in pending if not _is_read_by_others(copy, pending)), None)
+        if ready is None:
+            raise KernelError("two of its results are in each other's place")
+        ready.move_before(end)
+        pending.remove(ready)
+
+
+def _last_copies(block: Block) -> list[Operation]:
+    """The copies to results at the end of a function, where numbers may be stored beside them."""
+    arguments = list(block.arguments)
+    copies: list[Operation] = []
+    for child in reversed(list(block.operations)[:-1]):
+        operation = child.operation
+        if operation.name == "memref.copy" and operation.operands[1] in arguments:
+            copies.insert(0, operation)
+        elif operation.name not in VIEWS and not _stores_number(operation):
+            break
+    return copies
+
+
+def _stores_number(operation: Operation) -> bool:
+    return operation.name == "memref.store" and not operation.operands[1].type.shape
+
+
+def _is_read_by_others(copy: Operation, copies: list[Operation]) -> bool:
+    """Whether another copy reads what this one writes."""
+    target = copy.operands[1]
+    return any(base_of(other.operands[0]) == target for other in copies if other != copy)
 
 
 def share_buffers(module: mlir.ir.Module, owned: Set[int], results: int) -> dict[int, int]:
@@ -176,11 +217,11 @@ def _updated(value: Value) -> tuple[Operation, int] | None:
 
 def _write(result: Value, home: Value) -> None:
     unit = mlir.ir.UnitAttr.get()
-    if mlir.ir.RankedTensorType(result.type).rank:
+    if isinstance(result.type, mlir.ir.RankedTensorType):
         mlir.ir.Operation.create(
             "bufferization.materialize_in_destination",
             operands=[result, home],
             attributes={"restrict": unit, "writable": unit},
         )
     else:
-        mlir.ir.Operation.create("memref.store", operands=[mlir.tensor.extract(result, []), home])
+        mlir.ir.Operation.create("memref.store", operands=[result, home])

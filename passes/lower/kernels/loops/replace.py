@@ -16,10 +16,12 @@ from .....dialects.builder.core import Application
 from .....dialects.builder.emitter import Reader
 from .....dialects.codec import Codec
 from .....dialects.errors import AdzeError
+from .....dialects.ops.control.call import Call
 from ....base import Pass
 from ....ir.aliases import Operation, Value
 from ....ir.functions import body, functions, is_private, referenced
 from ....ir.marks import LOOP
+from ....optimize.inline import inline_operation
 from ...plan import target_of
 from ..executable import DISPATCH, Kernels
 from .build import build
@@ -50,7 +52,11 @@ class LoopKernels(Pass):
             for loop in failed:
                 application = reader.read(loop)
                 assert application is not None
-                selection.mark_inside(application)
+                if application.op is Call:  # of small ops
+                    callee = functions(module)[application.attributes["callee"]]
+                    inline_operation(loop, callee, application.operands)
+                else:
+                    selection.mark_inside(application)
             chosen = list(_chosen(module)) if failed else []
         _drop_unused(module, reader)
         return True

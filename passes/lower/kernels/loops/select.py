@@ -64,7 +64,7 @@ class Selection:
     def __init__(self, module: mlir.ir.Module, is_on: bool) -> None:
         self.reader = Reader(Codec(module.context))
         self.functions = functions(module)
-        self._why_none = _why_no_kernels(module, is_on)
+        self._why_none = why_no_kernels(module, is_on)
         self._costs = StepCosts(self.functions, self.reader)
         self._obstacles = Obstacles(self.functions, self.reader)
         self._marked: set[str] = set()
@@ -104,7 +104,9 @@ class Selection:
         obstacle = self._why_none or self._obstacles.of(loop, application)
         if obstacle is None:
             step = self._costs.step(application)
-            times = f"a step takes about {_time(step.kernel)} in a kernel, {_time(step.host)} on the host"
+            times = (
+                f"a step takes about {time_text(step.kernel)} in a kernel, {time_text(step.host)} on the host"
+            )
             is_kernel = step.kernel <= step.host
             mark(loop, (KERNEL if is_kernel else HOST) + times)
             return is_kernel
@@ -123,7 +125,8 @@ def marked(operation: Operation) -> str | None:
     return mlir.ir.StringAttr(attributes[LOOP]).value if LOOP in attributes else None
 
 
-def _why_no_kernels(module: mlir.ir.Module, is_on: bool) -> str | None:
+def why_no_kernels(module: mlir.ir.Module, is_on: bool) -> str | None:
+    """Why a module has no kernels of loops at all; None where it may have some."""
     if not is_on:
         return "kernels of loops are switched off"
     target = target_of(module)
@@ -192,7 +195,8 @@ class Obstacles:
             yield self._reader.codec.read_type(value.type)
 
 
-def _time(nanoseconds: float) -> str:
+def time_text(nanoseconds: float) -> str:
+    """A time as remarks print it."""
     for limit, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
         if nanoseconds >= limit:
             return f"{nanoseconds / limit:.2g} {unit}"

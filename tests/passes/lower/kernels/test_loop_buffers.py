@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ from adze.passes.lower.kernels.loops.buffers import drop_self_copies, read_direc
 from adze.passes.lower.kernels.loops.bytes import store_bytes
 from adze.passes.lower.kernels.loops.destinations import own_destinations
 from adze.passes.lower.kernels.loops.errors import KernelError
+from adze.passes.lower.kernels.loops.parameters import order_results
 from adze.passes.lower.kernels.loops.walk import operations_inside
 
 ADD = """linalg.generic {indexing_maps = [affine_map<(d) -> (d)>, affine_map<(d) -> (d)>],
@@ -300,6 +301,58 @@ def test_a_destination_without_a_loop_stays() -> None:
       return %new : tensor<4xf32>
     }"""
     assert names(code, own_destinations) == ["tensor.insert_slice"]
+
+
+def test_each_op_that_writes_into_a_filled_array_has_its_own() -> None:
+    code = """func.func @kernel(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+      %zero = arith.constant 0.0 : f32
+      %e = tensor.empty() : tensor<4xf32>
+      %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+      %0 = linalg.copy ins(%x : tensor<4xf32>) outs(%f : tensor<4xf32>) -> tensor<4xf32>
+      %1 = linalg.copy ins(%x : tensor<4xf32>) outs(%f : tensor<4xf32>) -> tensor<4xf32>
+      return %0, %1, %f : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+    }"""
+    inside = names(code, own_destinations)
+    assert (inside.count("tensor.empty"), inside.count("linalg.fill")) == (2, 2)
+
+
+# -- the order of results ------------------------------------------------------------------------------
+
+
+def copied(*pairs: tuple[str, str]) -> str:
+    """A kernel of arguments %a and results %x, %y and %z that ends with copies."""
+    arrays = ", ".join(f"%{name}: memref<4xf32>" for name in "axyz")
+    type_ = "memref<4xf32> to memref<4xf32>"
+    copies = "\n".join(f"memref.copy %{source}, %{target} : {type_}" for source, target in pairs)
+    return f"func.func @kernel({arrays}) {{\n{copies}\nreturn\n}}"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ((("a", "x"), ("x", "y")), (("x", "y"), ("a", "x"))),
+        ((("a", "x"), ("x", "y"), ("y", "z")), (("y", "z"), ("x", "y"), ("a", "x"))),
+        ((("a", "x"), ("a", "y")), (("a", "x"), ("a", "y"))),
+    ],
+)
+def test_a_result_is_copied_from_the_place_of_another_one_first(
+    before: Sequence[tuple[str, str]], after: Sequence[tuple[str, str]]
+) -> None:
+    assert text(copied(*before), order_results) == text(copied(*after), lambda _: None)
+
+
+def test_copies_before_an_element_is_stored_stay() -> None:
+    later = (
+        "memref.store %f, %x[%i] : memref<4xf32>\nmemref.copy %x, %y : memref<4xf32> to memref<4xf32>\nreturn"
+    )
+    code = copied(("a", "y"), ("a", "x")).replace("return", later)
+    code = code.replace("@kernel(", "@kernel(%f: f32, %i: index, ")
+    assert text(code, order_results) == text(code, lambda _: None)
+
+
+def test_results_in_each_others_places_are_refused() -> None:
+    with pytest.raises(KernelError, match="two of its results are in each other's place"):
+        names(copied(("x", "y"), ("y", "x")), order_results)
 
 
 # -- allocations -------------------------------------------------------------------------------------

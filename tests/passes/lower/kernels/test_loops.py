@@ -48,9 +48,14 @@ def same(actual: Any, expected: Any, what: str) -> None:
         )
 
 
+def remarks(traced: Any) -> list[str]:
+    """What is said of each loop, from `kernel:` or `host:` on."""
+    parts = traced.mlir("loop-kernels").split('adze.loop = "')[1:]
+    return [part.split('"', 1)[0] for part in parts if "ops on small arrays" not in part.split('"', 1)[0]]
+
+
 def decisions(traced: Any) -> list[str]:
-    lines = [line for line in traced.mlir("loop-kernels").splitlines() if "adze.loop = " in line]
-    return [line.split('adze.loop = "', 1)[1].split(":", 1)[0] for line in lines]
+    return [remark.split(":", 1)[0] for remark in remarks(traced)]
 
 
 def after_steps(steps: int, x: int) -> int:

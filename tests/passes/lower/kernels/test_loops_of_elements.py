@@ -13,17 +13,11 @@ from adze.passes.lower.kernels.loops.pointwise import single
 
 from .loops import GROUPS, floats
 from .loops_of_elements import ELEMENTS, TOGETHER
-from .test_loops import arguments_of, decisions, program, same
-
-
-def forms(traced: Any) -> list[str]:
-    """What is said of each loop, from `kernel:` on."""
-    lines = [line for line in traced.mlir("loop-kernels").splitlines() if "adze.loop = " in line]
-    return [line.split('adze.loop = "', 1)[1] for line in lines]
+from .test_loops import arguments_of, decisions, program, remarks, same
 
 
 def are_of_elements(traced: Any) -> list[bool]:
-    return [form.startswith("kernel: each of its") for form in forms(traced)]
+    return [form.startswith("kernel: each of its") for form in remarks(traced)]
 
 
 @pytest.mark.one_in(3)
@@ -32,7 +26,7 @@ def test_elements_compute_what_is_evaluated(group: str, monkeypatch: pytest.Monk
     monkeypatch.delenv("ADZE_LOOP_KERNELS", raising=False)
     loops = ELEMENTS[group]
     traced = adze.trace(program(loops), arguments_of(loops))
-    assert all(are_of_elements(traced)), forms(traced)
+    assert all(are_of_elements(traced)), remarks(traced)
     given = arguments_of(loops)
     result = traced.lower().compile()(given)
     for (loop, arguments), got in zip(loops, result, strict=True):
@@ -44,7 +38,7 @@ def test_elements_compute_what_is_evaluated(group: str, monkeypatch: pytest.Monk
 
 def test_elements_that_depend_on_each_other_do_not_run_by_themselves() -> None:
     traced = adze.trace(program(TOGETHER), arguments_of(TOGETHER))
-    assert not any(are_of_elements(traced)), forms(traced)
+    assert not any(are_of_elements(traced)), remarks(traced)
     result = traced.lower().compile()(arguments_of(TOGETHER))
     for (loop, arguments), got in zip(TOGETHER, result, strict=True):
         same(got, loop(*arguments), loop.__name__)

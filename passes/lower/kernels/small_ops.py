@@ -1,0 +1,265 @@
+"""Many ops on small arrays as one kernel: the start of a dispatch costs more than what it computes.
+
+Input: adze IR with a plan and decided loops. Output: the same, where ops of static, small arrays that depend
+on each other, or lie side by side, are a call of a function of their own, marked `adze.loop = "kernel: why"`;
+`loop-kernels` makes one dispatch of it. Idea: an op has the level of the longest way to it, counted in
+changes between ops that may go into such a kernel and ops that may not; ops of one level may be run together.
+They are where the estimate of `cost.py` is that one kernel takes less time than theirs apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from ....dialects import mlir
+from ....dialects.builder.core import Application
+from ....dialects.builder.emitter import Emitter, Reader
+from ....dialects.codec import Codec
+from ....dialects.ops.constants import Constant, Iota
+from ....dialects.ops.shape.rearrange import Concatenate
+from ....dialects.ops.shape.slicing import Pad
+from ....dialects.types import TensorType
+from ...analysis.effects import Effects
+from ...base import Pass
+from ...ir.aliases import Operation, Value
+from ...ir.construction import NewFunction, call_function, clone_operation
+from ...ir.functions import functions, is_private, split_body
+from .loops.allocations import MOST_ARGUMENTS
+from .loops.cost import ELEMENT, StepCosts, elements
+from .loops.select import KERNEL, Obstacles, mark, time_text, why_no_kernels
+
+NAME: Final = "small"
+LARGEST: Final = 1 << 14  # elements of an array: larger ones are worth the host's tiles and threads
+MOST_OPS: Final = 800  # of one kernel: the time to compile one grows faster than its ops
+FEWEST_OPS: Final = 4
+LAUNCH: Final = 1000.0  # nanoseconds
+GAIN: Final = 0.7  # of the time apart, which the estimate knows roughly
+
+
+@dataclass(frozen=True)
+class GroupSmallOps(Pass):
+    """Make calls of many ops on small arrays, which become one kernel each; `kernels=off` makes none."""
+
+    name = "group-small-ops"
+    kernels: str = "on"
+
+    def __post_init__(self) -> None:
+        if self.kernels not in ("on", "off"):
+            raise ValueError(f"group-small-ops: kernels is {self.kernels!r}: expected on or off")
+
+    def run(self, module: mlir.ir.Module) -> bool:
+        if why_no_kernels(module, self.kernels == "on") is not None:
+            return False
+        grouping = _Grouping(module)
+        for symbol, function in functions(module).items():
+            if not is_private(function):
+                grouping.of_function(symbol)
+        return grouping.has_groups
+
+
+@dataclass
+class _Group:
+    """Ops that become one kernel, in their order; what they take from other ops, and what others take."""
+
+    operations: list[Operation] = field(default_factory=list)
+    operands: dict[Value, None] = field(default_factory=dict)
+    results: dict[Value, None] = field(default_factory=dict)
+
+    def is_possible_with(self, other: _Group) -> bool:
+        """Whether one kernel may have the ops of both."""
+        arrays = [*self.operands, *other.operands, *self.results, *other.results]
+        return len(arrays) <= MOST_ARGUMENTS
+
+    def add(self, other: _Group) -> None:
+        """Take the ops of a group that lies beside this one."""
+        self.operations += other.operations
+        self.operands.update(other.operands)
+        self.results.update(other.results)
+
+
+class _Grouping:
+    """The groups of one module."""
+
+    def __init__(self, module: mlir.ir.Module) -> None:
+        self.module = module
+        self.has_groups = False
+        self._reader = Reader(Codec(module.context))
+        self._functions = functions(module)
+        self._obstacles = Obstacles(self._functions, self._reader)
+        self._costs = StepCosts(self._functions, self._reader)
+        self._effects = Effects(module, self._reader)
+
+    def of_function(self, symbol: str) -> None:
+        """Make calls of the groups of one function that are worth it."""
+        for operations in self._levels(symbol):
+            for start in range(0, len(operations), MOST_OPS):
+                self._group(operations[start : start + MOST_OPS])
+
+    def _group(self, operations: Sequence[Operation]) -> None:
+        """Make calls of ops of one level that are worth it."""
+        for group in _groups(operations):
+            if len(group.operations) < FEWEST_OPS:
+                continue
+            apart, together = self._times(group)
+            if together < GAIN * apart:
+                times = f"{time_text(together)} in one kernel, {time_text(apart)} apart"
+                self._call(group, f"{len(group.operations)} ops on small arrays take about {times}")
+
+    def _call(self, group: _Group, why: str) -> None:
+        """Replace the ops of a group by a call of a function of their own."""
+        last, codec = group.operations[-1], self._reader.codec
+        move_users_behind(group.operations, self._is_ordered)
+        constants = [v.owner.operation for v in group.operands if self._is_constant(v)]
+        operands = [v for v in group.operands if not self._is_constant(v)]
+        types = [codec.read_type(v.type) for v in operands]
+        function = NewFunction(self.module, codec, NAME, types, last.location)
+        values = dict(zip(operands, function.arguments, strict=True))
+        for operation in (*constants, *group.operations):
+            clone_operation(operation, values, function.emitter.point)
+        symbol = function.finish([values[v] for v in group.results])
+        emitter = Emitter(codec, mlir.ir.InsertionPoint(last), last.location)
+        called = call_function(emitter, self.module, symbol, operands)
+        mark(called[0].owner, KERNEL + why)
+        for old, new in zip(group.results, called, strict=True):
+            old.replace_all_uses_with(new)
+        for operation in reversed(group.operations):
+            operation.erase()
+        self.has_groups = True
+
+    def _is_constant(self, value: Value) -> bool:
+        """Whether a value is as cheap in a kernel as outside of it."""
+        owner = value.owner
+        if isinstance(owner, mlir.ir.Block):
+            return False
+        application = self._reader.read(owner.operation)
+        return application is not None and application.op in (Constant, Iota)
+
+    def _is_ordered(self, operation: Operation) -> bool:
+        """Whether an op has an effect, or may have one."""
+        application = self._reader.read(operation)
+        return application is None or self._effects.of(application)
+
+    def _levels(self, symbol: str) -> Iterator[list[Operation]]:
+        """The ops of a function that may go into kernels, those of each level for themselves."""
+        levels: dict[Value, int] = {}
+        behind = 0  # the level that ops with effects have reached: their order is kept
+        by_level: dict[int, list[Operation]] = {}
+        operations, _ = split_body(self._functions[symbol])
+        for child in operations:
+            operation = child.operation
+            application = self._reader.read(operation)
+            if application is not None and application.op in (Constant, Iota):
+                continue
+            level = max((levels.get(value, 0) for value in operation.operands), default=0)
+            if application is not None and self._is_small(operation, application):
+                level += level % 2
+                by_level.setdefault(level, []).append(operation)
+            else:
+                level += 1 - level % 2
+                if self._is_ordered(operation):
+                    level = behind = max(level, behind)
+            levels.update(dict.fromkeys(operation.results, level))
+        yield from (by_level[level] for level in sorted(by_level))
+
+    def _is_small(self, operation: Operation, application: Application) -> bool:
+        """Whether an op may go into a kernel."""
+        if application.op.refers_to_functions or self._obstacles.of(operation, application) is not None:
+            return False
+        read = self._reader.codec.read_type
+        types = [read(v.type) for v in (*operation.operands, *operation.results)]
+        return all(isinstance(t, TensorType) and elements(t) <= LARGEST for t in types)
+
+    def _times(self, group: _Group) -> tuple[float, float]:
+        """Nanoseconds that a group takes as ops of their own, and as one kernel."""
+        apart, together = LAUNCH * len(group.results), LAUNCH
+        for operation in group.operations:
+            application = self._reader.read(operation)
+            assert application is not None
+            time = self._costs.operation(application, operation)
+            apart, together = apart + time.host, together + time.kernel
+            if application.op in (Pad, Concatenate):
+                apart += LAUNCH * len(operation.operands)
+                together += ELEMENT[1] * sum(elements(self._tensor(v)) for v in operation.results)
+        return apart, together
+
+    def _tensor(self, value: Value) -> TensorType:
+        type_ = self._reader.codec.read_type(value.type)
+        assert isinstance(type_, TensorType)
+        return type_
+
+
+def _groups(operations: Sequence[Operation]) -> list[_Group]:
+    """Ops of one level as groups: connected parts, and such side by side as far as a dispatch takes them."""
+    groups: list[_Group] = []
+    for part in _connected(operations):
+        group = _group([operations[k] for k in part])
+        last = groups[-1] if groups else None
+        if last is not None and last.is_possible_with(group):
+            last.add(group)
+        elif group.is_possible_with(_Group()):
+            groups.append(group)
+    # Ops of earlier groups may have moved these; the hash of an op follows its operands.
+    places = {child.operation: k for k, child in enumerate(operations[0].block.operations)}
+    for group in groups:
+        group.operations.sort(key=places.__getitem__)
+    return groups
+
+
+def _connected(operations: Sequence[Operation]) -> list[list[int]]:
+    """The positions of ops of which none uses a result of another part, part by part."""
+    joined = list(range(len(operations)))
+
+    def part(number: int) -> int:
+        while joined[number] != number:
+            joined[number] = number = joined[joined[number]]
+        return number
+
+    maker: dict[Value, int] = {}
+    for number, operation in enumerate(operations):
+        for value in operation.operands:
+            if value in maker:
+                joined[part(maker[value])] = part(number)
+        maker.update(dict.fromkeys(operation.results, number))
+    parts: dict[int, list[int]] = {}
+    for number in range(len(operations)):
+        parts.setdefault(part(number), []).append(number)
+    return list(parts.values())
+
+
+def _group(operations: list[Operation]) -> _Group:
+    inside = set(operations)
+    made = {result for operation in operations for result in operation.results}
+    operands = dict.fromkeys(v for o in operations for v in o.operands if v not in made)
+    results = {
+        result: None
+        for operation in operations
+        for result in operation.results
+        if any(use.owner.operation not in inside for use in result.uses)
+    }
+    return _Group(operations, operands, results)
+
+
+def move_users_behind(operations: Sequence[Operation], is_ordered: Callable[[Operation], bool]) -> None:
+    """Move what uses results of these ops, and is none of them, behind the last of them.
+
+    Ops of `is_ordered`, which have effects, go along from the first that is moved on.
+    """
+    inside, end = set(operations), operations[-1]
+    moved = {result for operation in operations for result in operation.results}
+    moves_ordered = False
+    for child in _between(operations[0], operations[-1]):
+        if child in inside:
+            continue
+        ordered = is_ordered(child)
+        if any(v in moved for v in child.operands) or (ordered and moves_ordered):
+            child.move_after(end)
+            end = child
+            moved.update(child.results)
+            moves_ordered = moves_ordered or ordered
+
+
+def _between(first: Operation, last: Operation) -> list[Operation]:
+    operations = [child.operation for child in first.block.operations]
+    return operations[operations.index(first) : operations.index(last)]
