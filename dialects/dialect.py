@@ -26,6 +26,7 @@ from .ops.constants import (
 from .ops.contraction.convolution import ConvGeneral
 from .ops.contraction.dot_general import DotGeneral
 from .ops.control.call import Call
+from .ops.control.choices import LoopPreference, PlatformIndex
 from .ops.control.cond import Cond
 from .ops.control.routine import LinearRoutine, Routine
 from .ops.control.scan import Scan
@@ -182,7 +183,7 @@ REDUCTIONS: Final = (
 CONTRACTION: Final = (DotGeneral, ConvGeneral)
 ORDERING: Final = (Sort, TopK)
 RANDOMNESS: Final = (RandomBits,)
-CONTROL: Final = (Call, Cond, While, Scan)
+CONTROL: Final = (Call, Cond, PlatformIndex, LoopPreference, While, Scan)
 COLLECTIVES: Final = (
     AxisSum,
     AxisGather,

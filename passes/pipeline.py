@@ -19,6 +19,7 @@ from .analysis.check_nans import CheckNans
 from .analysis.verify import Verified, verify
 from .base import Pass
 from .ir.functions import functions
+from .lower.choose_branches import ChooseBranches
 from .lower.convert import Convert
 from .lower.fuse_reductions import FuseReductions
 from .lower.hold_channels import HoldChannels
@@ -101,6 +102,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     CombineCollectives(),
     DirectCollectives(),
     Plan(),
+    ChooseBranches(),
     ExpandRoutines(),
     RoutineKernels(),
     SelectLoops(),
@@ -162,7 +164,7 @@ def for_target(passes: Sequence[Pass], target: Target, *, loop_kernels: bool = T
 def _configured(step: Pass, target: Target, loop_kernels: bool) -> Pass:
     if isinstance(step, (DirectCollectives, Plan)):
         return replace(step, target=target.name)
-    if isinstance(step, (SelectLoops, GroupSmallOps)):
+    if isinstance(step, (ChooseBranches, SelectLoops, GroupSmallOps)):
         return replace(step, kernels="on" if loop_kernels else "off")
     return step
 

@@ -817,6 +817,18 @@ irdl.dialect @adze {
     irdl.results(result: variadic %2)
     irdl.attributes {"branches" = %3, "results" = %4}
   }
+  irdl.operation @platform_index {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "#builtin.string"
+    irdl.results(result: %0)
+    irdl.attributes {"platforms" = %1}
+  }
+  irdl.operation @loop_preference {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "#builtin.string"
+    irdl.results(result: %0)
+    irdl.attributes {"label" = %1}
+  }
   irdl.operation @while {
     %0 = irdl.base "!builtin.tensor"
     %1 = irdl.base "!builtin.tensor"

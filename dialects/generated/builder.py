@@ -531,6 +531,16 @@ class Builder(BuilderCore[V]):
         """``y... = branches[index](x...)``, with `index` clamped to the branches there are."""
         return self.apply(self.dialect["cond"], (index, *xs, ), {"branches": tuple(branches), "results": tuple(results)})
 
+    def platform_index(self, *, platforms: str) -> V:
+        """``i``: the place of the target's platform in a list, the length of the list where it is not there."""
+        (result,) = self.apply(self.dialect["platform_index"], (), {"platforms": platforms})
+        return result
+
+    def loop_preference(self, *, label: str) -> V:
+        """``i``: 1 where the loops of the branches at 1 become kernels of the target, else 0."""
+        (result,) = self.apply(self.dialect["loop_preference"], (), {"label": label})
+        return result
+
     def while_(self, *xs: V, condition: str, body: str, condition_constants: int, body_constants: int, saved_states: int) -> tuple[V, ...]:
         """``while condition(c..., state...): state = body(d..., state...)``; the final state."""
         return self.apply(self.dialect["while"], (*xs, ), {"condition": condition, "body": body, "condition_constants": condition_constants, "body_constants": body_constants, "saved_states": saved_states})

@@ -128,6 +128,17 @@ def switch(
     )
 
 
+def chosen_branch(
+    name: str,
+    index: Any,
+    branches: Sequence[Callable[..., Any]],
+    roles: Sequence[str],
+    operands: Sequence[Any],
+) -> Any:
+    """The results of the branch at `index`, a value of the ops by which a target chooses, in a trace."""
+    return _Branches(name, branches, roles, operands).record(index, "select")
+
+
 def _eager(
     name: str,
     branches: Sequence[Callable[..., Any]],

@@ -197,6 +197,9 @@ RULES: Final[dict[str, Rule]] = {
     "size_to_array": _size_to_array,
     **{name: _refused("a named axis that is not mapped") for name in ("axis_gather", "axis_sum")},
     "check": _refused(f"a run-time check cannot be written: {_ASSERTIONS}", _WITHOUT),
+    **{
+        name: _refused("a choice that waits for its target") for name in ("loop_preference", "platform_index")
+    },
     "print": _refused(f"output cannot be written: {_ASSERTIONS}", _WITHOUT),
     "host_call": _refused(_CALLBACK),
     "host_effect": _refused(_CALLBACK),

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ....dialects import mlir
+from ....passes.lower.choose_branches import choose_branches
 from ....passes.pipeline import SIMPLIFIED, between, for_target, run_pipeline
 from ....runtime.targets import parse_target
 from ...staging.jit import trace
@@ -31,6 +32,8 @@ def to_stablehlo(function: Callable[..., Any] | Traced, *, drop_effects: bool = 
 
     StableHLO has no other assertions and no output: with `drop_effects` all checks and prints of the function
     are left out, a loop with `max_steps` then ends after so many steps without an error.
+
+    Of what depends on the platform (`lax.platform_dependent`) the text has what a CPU computes.
 
     In a job of several ranks the text is the program of each of them, as replicas.
 
@@ -58,5 +61,7 @@ def traced_text(traced: Traced, *, drop_effects: bool = False) -> str:
 def text_of_module(module: mlir.ir.Module, symbol: str, *, drop_effects: bool = False) -> str:
     """The StableHLO text of adze IR, whose main function is `symbol`."""
     simplified = clone_module(module)
-    run_pipeline(simplified, for_target(between(None, SIMPLIFIED), parse_target("cpu")))
+    target = parse_target("cpu")
+    run_pipeline(simplified, for_target(between(None, SIMPLIFIED), target))
+    choose_branches(simplified, target.kind, with_loops=False)
     return module_text(simplified, symbol, drop_effects=drop_effects)

@@ -11,7 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ....dialects.ops.control.choices import place
 from ....dialects.types import INTEGERS, as_dtype
+from ...control.branches import chosen_branch
+from ...tracing.frames import current_frame
 from ...tracing.interpreter import as_value, ops
 from .. import numpy as xp
 from ..numpy.arguments import argument_error, dtype_error, shape_error, type_error
@@ -108,17 +111,28 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
 def platform_dependent(
     *args: Any, default: Callable[..., Any] | None = None, **per_platform: Callable[..., Any]
 ) -> Any:
-    """`default(*args)`: a program is traced before its target is chosen.
+    """The function of the platform that the program is compiled for, at `args`: `cpu=`, `cuda=`, `rocm=`,
+    `vulkan=` or `metal=`, else `default`.
 
-    Raises `ArgumentError` where there is no `default`, even if the target later is one of `per_platform`.
+    All are traced and must return the same tree, shapes and dtypes; one is compiled. Outside a trace it is
+    `cpu`. Functions of other platforms are never taken. Raises `ArgumentError` outside a trace, or
+    `MissingRuleError` when the program is compiled, where there is no function for the platform.
     """
-    if default is None:
+    functions = [*per_platform.values(), *(() if default is None else (default,))]
+    if current_frame() is None:
+        index = place("cpu", ",".join(per_platform))
+        if index < len(functions):
+            return functions[index](*args)
+    if not functions:
+        raise argument_error("platform_dependent got no function", "pass default=, which works anywhere")
+    if current_frame() is None:
         raise argument_error(
-            f"platform_dependent: only {', '.join(per_platform)} are defined, and a target is chosen after "
-            "tracing",
-            "pass default=, which works anywhere",
+            f"platform_dependent: only {', '.join(per_platform)} are defined, and this runs on cpu",
+            "pass cpu=, or default=, which works anywhere",
         )
-    return default(*args)
+    roles = [*per_platform, *(() if default is None else ("default",))]
+    index = ops.platform_index(platforms=",".join(per_platform))
+    return chosen_branch("platform_dependent", index, functions, roles, args)
 
 
 def dce_sink(val: Any, *, prevent_mlir_dce: bool = False) -> None:

@@ -82,6 +82,8 @@ LOOPS: Final[tuple[Row, ...]] = (
         ),
         tolerance="rounded",
     ),
+    row("platform_index", case(platforms="another"), case(platforms="one,another")),
+    row("loop_preference", case(label="nothing")),
     row(
         "while",
         *(

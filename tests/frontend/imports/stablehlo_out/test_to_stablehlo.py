@@ -192,3 +192,15 @@ def test_the_program_of_a_rank() -> None:
     for result, value in zip(function(x), expected, strict=True):
         for i in np.ndindex(2, 2):
             np.testing.assert_allclose(np.asarray(result)[i], value, rtol=1e-4, atol=1e-5)
+
+
+def test_a_platform_is_a_cpu_and_prefixes_are_a_tree() -> None:
+    def f(x: Any) -> Any:
+        sums = adze.lax.associative_scan(np.add, x)
+        return adze.lax.platform_dependent(sums, cuda=np.sin, cpu=np.cos)
+
+    text = adze.to_stablehlo(f)(adze.ShapeDtype((9,)))
+    assert "stablehlo.cosine" in text
+    assert "stablehlo.sine" not in text
+    assert "stablehlo.while" not in text
+    assert "stablehlo.case" not in text

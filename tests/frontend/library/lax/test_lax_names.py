@@ -186,6 +186,7 @@ def test_hints_are_accepted_and_checked() -> None:
         (lambda: lax.approx_max_k(M, 2, recall_target=0.0), ArgumentError, "recall_target is 0.0"),
         (lambda: lax.approx_max_k(M, 2, aggregate_to_topk=False), ArgumentError, "for several devices"),
         (lambda: lax.platform_dependent(M, tpu=lambda x: x), ArgumentError, "only tpu are defined"),
+        (lambda: lax.platform_dependent(M), ArgumentError, "got no function"),
         (lambda: lax.after_all(M), ShapeError, "takes tokens"),
         (lambda: lax.ragged_dot(M, M, SIZES, group_offset=1), ArgumentError, "group_offset"),
         (lambda: lax.pcast(M, "i", to="x"), ArgumentError, "expected 'varying'"),
