@@ -102,7 +102,7 @@ from .ops.indexing.dynamic_slice import DynamicSlice, DynamicUpdateSlice
 from .ops.indexing.gather import Gather
 from .ops.indexing.scatter import Scatter
 from .ops.ordering import Sort, TopK
-from .ops.random import RandomBits
+from .ops.random import RandomBits, Threefry
 from .ops.reduction import (
     Argmax,
     Argmin,
@@ -182,7 +182,7 @@ REDUCTIONS: Final = (
 )
 CONTRACTION: Final = (DotGeneral, ConvGeneral)
 ORDERING: Final = (Sort, TopK)
-RANDOMNESS: Final = (RandomBits,)
+RANDOMNESS: Final = (RandomBits, Threefry)
 CONTROL: Final = (Call, Cond, PlatformIndex, LoopPreference, While, Scan)
 COLLECTIVES: Final = (
     AxisSum,

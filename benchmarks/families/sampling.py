@@ -1,4 +1,4 @@
-"""Random numbers: bits, distributions, permutations, dropout, and a loop that draws in every step."""
+"""Random numbers: bits, distributions, permutations, dropout, and loops that draw in every step."""
 
 from typing import Any
 
@@ -41,6 +41,38 @@ def random_walk(peer: Peer, seed: Any, start: Any) -> Any:
         return (key, x), x
 
     return peer.lax.scan(step, (peer.random.PRNGKey(seed), start), None, length=100)[1]
+
+
+def metropolis(peer: Peer, seed: Any, start: Any) -> Any:
+    """A chain of a thousand steps: a proposal, its density, a choice."""
+    xp = peer.xp
+
+    def log_density(x: Any) -> Any:
+        return -0.5 * xp.sum(x * x) - xp.sum(xp.abs(x))
+
+    def step(state: Any, _: Any) -> Any:
+        key, x, density = state
+        key, of_step, of_choice = peer.random.split(key, 3)
+        proposal = x + 0.5 * peer.random.normal(of_step, x.shape, x.dtype)
+        proposed = log_density(proposal)
+        accepted = xp.log(peer.random.uniform(of_choice)) < proposed - density
+        x = xp.where(accepted, proposal, x)
+        return (key, x, xp.where(accepted, proposed, density)), x
+
+    first = (peer.random.PRNGKey(seed), start, log_density(start))
+    return peer.lax.scan(step, first, None, length=1000)[1]
+
+
+def descent(peer: Peer, seed: Any, x: Any, y: Any) -> Any:
+    """Least squares by gradients of drawn rows."""
+
+    def step(w: Any, key: Any) -> Any:
+        rows = peer.random.randint(key, (32,), 0, x.shape[0])
+        error = x[rows] @ w - y[rows]
+        return w - 0.1 * (x[rows].T @ error) / 32, None
+
+    keys = peer.random.split(peer.random.PRNGKey(seed), 500)
+    return peer.lax.scan(step, peer.xp.zeros_like(x[0]), keys)[0]
 
 
 def seed_only(draw: Any) -> tuple[Any, ...]:
@@ -110,6 +142,21 @@ CASES = (
         "random walk 100 x 1000",
         random_walk,
         lambda draw: (np.int32(7), draw.normal(1000)),
+        numpy=None,
+        agreement=MOMENTS,
+    ),
+    Case(
+        "Metropolis 1,000 x 2",
+        metropolis,
+        lambda draw: (np.int32(7), draw.normal(2)),
+        numpy=None,
+        agreement=MOMENTS,
+        quick=True,
+    ),
+    Case(
+        "descent by drawn rows 500 x 32",
+        descent,
+        lambda draw: (np.int32(7), draw.normal(500, 8), draw.normal(500)),
         numpy=None,
         agreement=MOMENTS,
     ),

@@ -798,6 +798,17 @@ irdl.dialect @adze {
     irdl.results(result: %2)
     irdl.attributes {"shape" = %3, "width" = %4}
   }
+  irdl.operation @threefry {
+    %0 = irdl.base "!builtin.tensor"
+    %1 = irdl.base "!builtin.tensor"
+    %2 = irdl.base "!builtin.tensor"
+    %3 = irdl.base "!builtin.tensor"
+    %4 = irdl.base "!builtin.tensor"
+    %5 = irdl.base "#builtin.integer"
+    irdl.operands(k0: %0, k1: %1, x0: %2, x1: %3)
+    irdl.results(result: %4)
+    irdl.attributes {"word" = %5}
+  }
   irdl.operation @call {
     %0 = irdl.base "!builtin.tensor"
     %1 = irdl.base "!builtin.tensor"

@@ -523,6 +523,11 @@ class Builder(BuilderCore[V]):
         (result,) = self.apply(self.dialect["random_bits"], (key, ), {"shape": tuple(shape), "width": width})
         return result
 
+    def threefry(self, k0: V, k1: V, x0: V, x1: V, *, word: int) -> V:
+        """``z`` = one word of threefry2x32(key = (k0, k1), counter = (x0, x1)), of each element's own block."""
+        (result,) = self.apply(self.dialect["threefry"], (k0, k1, x0, x1, ), {"word": word})
+        return result
+
     def call(self, *xs: V, callee: str, results: Sequence[ValueType]) -> tuple[V, ...]:
         """``y... = callee(x...)``, the results of another function of the module."""
         return self.apply(self.dialect["call"], (*xs, ), {"callee": callee, "results": tuple(results)})

@@ -14,9 +14,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..op import Op, Operand, integer, require, sizes, undefined
+from ..op import Op, Operand, integer, require, require_same_shape, sizes, undefined
 from ..protocols import Batched, Builder, Shape, Size, Values
 from ..types import UINT32, Dimension, TensorType, same_dimension
+from .elementwise.family import INTEGERS_ARE_DISCRETE, Elementwise
 
 WIDTHS: Final = (8, 16, 32, 64)
 ROUNDS: Final = ((13, 15, 26, 6), (17, 29, 16, 24))
@@ -31,6 +32,7 @@ class RandomBits(Op):
     """
 
     name = "random_bits"
+    element_cost = 60
     operands = (Operand("key", frozenset({UINT32})),)
     attributes = {"shape": sizes("the result's shape"), "width": integer("8, 16, 32 or 64 bits")}
 
@@ -75,6 +77,28 @@ class RandomBits(Op):
     ) -> Batched:
         """Batched keys are one more axis of keys: the bits of each are those of a loop over them."""
         return [b.random_bits(operands[0], shape=(size, *shape), width=width)], [True]
+
+
+class Threefry(Elementwise):
+    """``z`` = one word of threefry2x32(key = (k0, k1), counter = (x0, x1)), of each element's own block."""
+
+    name = "threefry"
+    element_cost = 60
+    operands = tuple(Operand(word, frozenset({UINT32})) for word in ("k0", "k1", "x0", "x1"))
+    attributes = {"word": integer("0 or 1, the word of the block")}
+
+    @staticmethod
+    def infer(*types: TensorType, word: int) -> TensorType:
+        require(word in (0, 1), f"threefry: word is {word}, a block has the words 0 and 1")
+        return TensorType(require_same_shape("threefry", *types), UINT32)
+
+    @staticmethod
+    def evaluate(*arrays: np.ndarray, word: int) -> np.ndarray:
+        k0, k1, x0, x1 = arrays
+        return np.asarray(threefry_words((k0, k1), x0, x1)[word])
+
+    jvp = INTEGERS_ARE_DISCRETE
+    transpose = INTEGERS_ARE_DISCRETE
 
 
 def threefry(key: np.ndarray, x0: np.ndarray, x1: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -397,6 +397,11 @@ def _random_bits(w: Writer, app: Application) -> list[Ref]:
     return [w.reshape(bits, *shape)]
 
 
+def _threefry_word(w: Writer, app: Application) -> list[Ref]:
+    k0, k1, x0, x1 = app.operands
+    return [_threefry(w, (k0, k1), x0, x1)[app.attributes["word"]]]
+
+
 def _threefry(w: Writer, key: Sequence[Ref], x0: Ref, x1: Ref) -> tuple[Ref, Ref]:
     last = w.like("xor", w.like("xor", *key), w.filled(PARITY, key[0]))
     keys = [*key, last]
@@ -440,6 +445,7 @@ RULES: Final[dict[str, Rule]] = {
     "scatter": _scatter,
     "slice": _slice,
     "sort": _sort,
+    "threefry": _threefry_word,
     "top_k": _top_k,
     "transpose": _transpose,
 }

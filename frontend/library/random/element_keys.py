@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ....dialects.ops.random import threefry_words
-from ....dialects.types import UINT32
 from ...tracing.interpreter import ops
 from .. import numpy as xp
 from .inverse_transforms import normal_of_units
@@ -51,5 +49,5 @@ def normal_of_words(words: Words, dtype: np.dtype) -> Any:
 
 
 def _block(words: Words, number: int) -> Words:
-    zero = xp.zeros_like(words[0])
-    return threefry_words(words, zero, zero + UINT32.type(number))
+    counter = xp.zeros_like(words[0]), xp.full_like(words[0], number)
+    return ops.threefry(*words, *counter, word=0), ops.threefry(*words, *counter, word=1)

@@ -134,4 +134,5 @@ def block(key: Any, counter: Any) -> Any:
     if current_frame() is None:
         pair = threefry(np.asarray(key), np.zeros((), UINT32), np.asarray(counter))
         return Array(np.array(pair, UINT32))
-    return xp.stack(list(threefry(key, xp.zeros_like(counter), counter)), axis=-1)
+    operands = key[0], key[1], xp.zeros_like(counter), counter
+    return xp.stack([ops.threefry(*operands, word=word) for word in (0, 1)], axis=-1)

@@ -12,10 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ....dialects import mlir
-from ....dialects.ops.random import PARITY, ROUNDS
+from ....dialects.ops.random import threefry_words
 from ....dialects.types import INT64, UINT32, TensorType
 from ..builder import LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
+from ..scalars.terms import Term
 from .movement import reshape
 from .tensor_ops import extract_slice, size_product
 
@@ -35,17 +36,25 @@ def lower_random_bits(ctx: LoweringContext, key: Value, *, shape: Sequence[Size]
     batch = [size_product(b, shape[:axes])] if axes else []
     count = size_product(b, shape[axes:])
     words = reshape(b, key, [*batch, 2])
-    keys = [reshape(b, _column(b, words, batch, k), batch) for k in (0, 1)]
+    first, second = (reshape(b, _column(b, words, batch, k), batch) for k in (0, 1))
+    return reshape(b, bits_of_positions(b, first, second, batch, count, width), shape)
 
-    def body(first: Value, second: Value, _: Value) -> Value:
+
+def bits_of_positions(
+    b: LinalgBuilder, first: Value, second: Value, batch: Sequence[Size], count: Size, width: int
+) -> Value:
+    """The bits at `count` positions of each key, whose words have the axes `batch`."""
+
+    def body(k0: Value, k1: Value, _: Value) -> Value:
         high, low = _counter(b, mlir.linalg.IndexOp(len(batch)).result, count)
-        return _to_width(b, *_threefry(b, first, second, high, low), width)
+        x0, x1 = threefry_words((Term(k0), Term(k1)), Term(high), Term(low))
+        return _to_width(b, x0.value, x1.value, width)
 
     rank = len(batch) + 1
-    init = b.empty([*batch, count], dtype)
+    init = b.empty([*batch, count], np.dtype(f"uint{width}"))
     of_key = b.axes_map(rank, tuple(range(len(batch))))
     maps = [of_key, of_key, b.identity_map(rank)]
-    return reshape(b, b.generic(keys, [init], maps, ["parallel"] * rank, body), shape)
+    return b.generic([first, second], [init], maps, ["parallel"] * rank, body)
 
 
 def _column(b: LinalgBuilder, words: Value, batch: Sequence[Size], k: int) -> Value:
@@ -68,22 +77,6 @@ def _counter(b: LinalgBuilder, position: Value, count: Size) -> tuple[Value, Val
     wide = arith.index_cast(i64, position)
     high = arith.shrui(wide, b.scalars.constant(INT64, 32))
     return arith.trunci(i32, high), arith.trunci(i32, wide)
-
-
-def _threefry(b: LinalgBuilder, first: Value, second: Value, x0: Value, x1: Value) -> tuple[Value, Value]:
-    """One block of twenty rounds; see `dialects.ops.randomness.threefry`."""
-    arith = mlir.arith
-    keys = (first, second, arith.xori(arith.xori(first, second), _word(b, PARITY)))
-    x0, x1 = arith.addi(x0, keys[0]), arith.addi(x1, keys[1])
-    for group in range(5):
-        for distance in ROUNDS[group % 2]:
-            x0 = arith.addi(x0, x1)
-            left = arith.shli(x1, _word(b, distance))
-            right = arith.shrui(x1, _word(b, 32 - distance))
-            x1 = arith.xori(arith.ori(left, right), x0)
-        x0 = arith.addi(x0, keys[(group + 1) % 3])
-        x1 = arith.addi(arith.addi(x1, keys[(group + 2) % 3]), _word(b, group + 1))
-    return x0, x1
 
 
 def _to_width(b: LinalgBuilder, high: Value, low: Value, width: int) -> Value:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from ....dialects import mlir
+from ....dialects.ops.random import threefry_words
 from ....dialects.types import BFLOAT16, BOOL, FLOAT16, FLOAT32
 from . import complexes, conversions, integers, reals
 from .complexes import Complex
@@ -307,6 +308,13 @@ class Scalars:
     def not_(self, dtype: np.dtype, x: ir.Value) -> ir.Value:
         """Bitwise complement; bools: logical not."""
         return (~Term(x)).value
+
+    def threefry(
+        self, dtype: np.dtype, word: int, k0: ir.Value, k1: ir.Value, x0: ir.Value, x1: ir.Value
+    ) -> ir.Value:
+        """Word `word` of a block of twenty rounds."""
+        block: tuple[Term, Term] = threefry_words((Term(k0), Term(k1)), Term(x0), Term(x1))
+        return block[word].value
 
     def shift_left(self, dtype: np.dtype, x: ir.Value, amount: ir.Value) -> ir.Value:
         """x << amount; 0 for amounts (read as unsigned) of the width or more."""

@@ -14,7 +14,7 @@ import numpy as np
 from adze.dialects.ops.host_calls import register
 from adze.dialects.types import ANY, COMPLEX, NUMBERS, TensorType, storage
 
-from .cases import Array, Case, array, case, given, row
+from .cases import Array, Case, array, case, elementwise, given, row
 
 FEW: Final = frozenset(map(np.dtype, (np.bool_, np.float32, np.float64, np.complex128)))
 """Dtypes for cases beyond an op's first: what moves elements depends on their width only."""
@@ -241,6 +241,10 @@ RANDOMNESS: Final = (
             for shape in ((3, 5), (), (0, 2), (129,))
         ),
         case(given([[1, 4000000000], [7, 9], [5, 5]], dtype=np.uint32), shape=(3, 2, 5), width=32),
+    ),
+    *(
+        row("threefry", *elementwise("special", "special", "special", "special", word=word))
+        for word in (0, 1)
     ),
 )
 

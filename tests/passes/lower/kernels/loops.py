@@ -11,7 +11,8 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
-from adze import lax
+import adze
+from adze import lax, random
 from adze import numpy as xp
 
 Loop = tuple[Callable[..., Any], Sequence[Any]]
@@ -493,6 +494,36 @@ _FAR: Final = np.array([0, 3, -1, -9, 9, 100, -100, 2**31 - 1], np.int32)
 _LIMITS: Final = np.array([[3, 20], [0, 0], [-5, 100], [30, 10], [39, 40], [2**31 - 1, -(2**31)]], np.int32)
 _COMPLEX: Final = (floats(6) + 1j * floats(6)).astype(np.complex64)
 
+# -- random numbers --------------------------------------------------------------------------------
+
+
+def walked(key: Any, x: Any) -> Any:
+    def step(state: Any, _: Any) -> Any:
+        key, x = state
+        key, of_step, of_choice = random.split(key, 3)
+        proposal = x + random.normal(of_step, x.shape, x.dtype)
+        x = xp.where(random.uniform(of_choice, dtype=x.dtype) < 0.7, proposal, x)
+        return (key, x), x.sum()
+
+    return lax.scan(step, (key, x), None, length=5)
+
+
+def bits_of_all_widths(key: Any) -> Any:
+    def step(key: Any, i: Any) -> Any:
+        key = random.fold_in(key, i)
+        return key, [random.bits(key, (3, 5), f"uint{width}") for width in (8, 16, 32, 64)]
+
+    return lax.scan(step, key, xp.arange(4))
+
+
+def bits_of_several_keys(keys: Any) -> Any:
+    def step(keys: Any, _: Any) -> Any:
+        new = adze.vmap(lambda key: random.split(key, 2))(keys)
+        return new[:, 0], adze.vmap(lambda key: random.randint(key, (3,), -9, 9))(new[:, 1])
+
+    return lax.scan(step, keys, None, length=4)
+
+
 GROUPS: Final[dict[str, list[Loop]]] = {
     "carried": [
         (exchanged, [floats(4), floats(4)]),
@@ -562,6 +593,13 @@ GROUPS: Final[dict[str, list[Loop]]] = {
         *_of_dtype(np.float16),
         *_of_dtype(ml_dtypes.bfloat16),
         *_of_dtype(np.float64),
+    ],
+    "random": [
+        (walked, [np.uint32([1, 4000000000]), floats(6)]),
+        (walked, [np.uint32([3, 5]), floats(2, 4, dtype=np.float64)]),
+        (walked, [np.uint32([3, 5]), floats(1)]),
+        (bits_of_all_widths, [np.uint32([7, 9])]),
+        (bits_of_several_keys, [np.uint32([[1, 2], [3, 4], [5, 4000000000]])]),
     ],
     "integers": [
         (bools, [floats(9) > 0]),

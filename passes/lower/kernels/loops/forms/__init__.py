@@ -20,6 +20,7 @@ from ......dialects.ops.elementwise.family import Elementwise
 from ......dialects.ops.indexing.dynamic_slice import DynamicSlice, DynamicUpdateSlice
 from ......dialects.ops.indexing.gather import Gather
 from ......dialects.ops.indexing.scatter import Scatter
+from ......dialects.ops.random import RandomBits
 from ......dialects.ops.reduction import ArgumentExtremum, Cumulative, Reduction
 from ......dialects.ops.shape.rearrange import BroadcastInDim, Concatenate, Reshape, Reverse, Transpose
 from ......dialects.ops.shape.slicing import Pad, Slice
@@ -46,6 +47,7 @@ from .movement import (
     lower_transpose,
 )
 from .products import lower_dot_general
+from .randomness import lower_random_bits
 from .reductions import lower_argument_extremum, lower_cumulative, lower_reduction
 
 KERNEL_LOWERINGS: Final[LoweringTable] = {
@@ -69,6 +71,7 @@ KERNEL_LOWERINGS: Final[LoweringTable] = {
     Gather: lower_gather,
     Iota: lower_iota,
     Pad: lower_pad,
+    RandomBits: lower_random_bits,
     Reduction: lower_reduction,
     Reshape: lower_reshape,
     Reverse: lower_reverse,
