@@ -151,7 +151,6 @@ CASES = (
         lambda draw: (np.int32(7), draw.normal(2)),
         numpy=None,
         agreement=MOMENTS,
-        quick=True,
     ),
     Case(
         "descent by drawn rows 500 x 32",
