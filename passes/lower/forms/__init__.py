@@ -19,6 +19,7 @@ from ....dialects.ops.constants import (
 from ....dialects.ops.contraction.convolution import ConvGeneral
 from ....dialects.ops.contraction.dot_general import DotGeneral
 from ....dialects.ops.control.call import CallLike
+from ....dialects.ops.control.choices import LoopPreference, PlatformIndex
 from ....dialects.ops.control.cond import Cond
 from ....dialects.ops.control.scan import Scan
 from ....dialects.ops.control.while_loop import While
@@ -46,6 +47,8 @@ from .collectives import lower_axis_gather, lower_axis_sum
 from .constants import (
     lower_constant,
     lower_dim,
+    lower_loop_preference,
+    lower_platform_index,
     lower_size_arithmetic,
     lower_size_check,
     lower_size_constant,
@@ -117,6 +120,8 @@ LOWERINGS: Final[LoweringTable] = {
     # control
     CallLike: lower_call,
     Cond: lower_cond,
+    PlatformIndex: lower_platform_index,
+    LoopPreference: lower_loop_preference,
     Scan: lower_scan,
     While: lower_while,
     # rules, effects and collectives

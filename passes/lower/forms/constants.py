@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from ....dialects import mlir
-from ....dialects.types import INT64, from_storage
+from ....dialects.ops.control.choices import place
+from ....dialects.types import INT32, INT64, from_storage
 from ..builder import Size, SizeOperation, Value
 from ..lowering import LoweringContext
 
@@ -16,6 +17,16 @@ from ..lowering import LoweringContext
 def lower_constant(ctx: LoweringContext, *, value: np.ndarray, dtype: np.dtype) -> Value:
     """`arith.constant`."""
     return ctx.builder.constant(from_storage(value, dtype))
+
+
+def lower_platform_index(ctx: LoweringContext, *, platforms: str) -> Value:
+    """A constant; in the pipeline `choose-branches` has put it there."""
+    return ctx.builder.constant(np.array(place(ctx.target.kind.value, platforms), INT32))
+
+
+def lower_loop_preference(ctx: LoweringContext, *, label: str) -> Value:
+    """No preference; in the pipeline `choose-branches` has decided."""
+    return ctx.builder.constant(np.array(0, INT32))
 
 
 def lower_dim(ctx: LoweringContext, x: Value, *, axis: int) -> Value:

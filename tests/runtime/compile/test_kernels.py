@@ -20,6 +20,12 @@ from adze.runtime.execute.program import Executable
 from ...selection import part
 
 
+@pytest.fixture(autouse=True)
+def of_iree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the small programs here to IREE: they would be kernels of ours."""
+    monkeypatch.setenv("ADZE_LOOP_KERNELS", "off")
+
+
 def rows(y: Any) -> Any:
     """Sums of squares, which a second sum depends on and another result reads too."""
     t = xp.sum(y * y, axis=-1)

@@ -31,6 +31,7 @@ from .errors import KernelError
 from .forms import KERNEL_LOWERINGS
 from .forwarded import forward_arrays
 from .inlined_elements import inline_elements
+from .kept_apart import fuse_again, keep_apart
 from .masked_steps import restrict_masked
 from .old_values import keep_old_values
 from .outline import KERNEL
@@ -39,6 +40,7 @@ from .ranges import simplify_ranges
 from .register_tiles import keep_in_registers
 from .repeat import repeat_cheap
 from .rewritten import rewrite_refused
+from .row_sums import sum_in_vectors
 from .state import yield_in_place
 
 TIDY: Final = "canonicalize,cse"
@@ -108,6 +110,7 @@ def build(
         if read_directly(module) + write_directly(module):
             upstream(module, TIDY)
         keep_in_registers(module, target)
+        sum_in_vectors(module, target)
         upstream(module, LOOPS)
         restrict_masked(module)
         scratch = settle_allocations(module)
@@ -133,12 +136,14 @@ def simplify_tensors(module: mlir.ir.Module) -> None:
         if not simplify_ranges(module):
             break
         upstream(module, TIDY)
+    keep_apart(module)
     for _ in range(FUSIONS):
         upstream(module, FUSE)
         if not repeat_cheap(module):
             break
     if inline_elements(module):
         upstream(module, FUSE)
+    fuse_again(module)
     upstream(module, INDICES)
     rewrite_refused(module)
 

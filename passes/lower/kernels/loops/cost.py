@@ -30,28 +30,26 @@ from .....dialects.ops.shape.rearrange import Concatenate, Movement
 from .....dialects.types import TensorType
 from ....ir.aliases import Operation
 from ....ir.functions import body
-from .forms.products import columns_are_vectors, sums_are_vectors
+from .forms.products import vector_length
 
-STEP: Final = 5000.0
+STEP: Final = 3000.0
 """The host starts a step: a list of commands is submitted and waited for."""
-LAUNCH: Final = 1500.0
+LAUNCH: Final = 1000.0
 """A further dispatch of a step."""
 BRANCH: Final = 10000.0
 """The host waits for a number that decides what comes next."""
 COPIED_BYTE: Final = 0.1
 """The host's loop copies an array of which a part is updated."""
-ELEMENT: Final = (0.06, 0.10)
+ELEMENT: Final = (0.06, 0.04)
 """One operation on one element, on the host and in a kernel."""
 SINGLE: Final = 1.0
 """One operation on one number in a kernel."""
 GATHERED: Final = (4.0, 1.5)
 """One element of a gather or scatter."""
-SUMMED: Final = (0.10, 0.30)
+SUMMED: Final = (0.10, 0.10)
 """One element of a reduction."""
-PRODUCT: Final = (0.04, 0.40)
-"""One multiplication and addition of a product; in a kernel, of one that has no vectors."""
-VECTOR_BYTE: Final = 0.016
-"""In a kernel with vectors, for each byte of an element."""
+PRODUCT: Final = (0.02, 0.40)
+"""One multiplication and addition of a product; in a kernel, of numbers: vectors do as many as they have."""
 LARGE: Final = 1 << 18
 """Elements from which on the host's threads and tiles are better than one plain loop."""
 UNKNOWN_STEPS: Final = 16
@@ -135,13 +133,9 @@ def _simple(
     if op is DotGeneral:
         contracting: tuple[tuple[int, ...], tuple[int, ...]] = attributes["contracting"]  # type: ignore[assignment]
         flops = count * prod(_size(operands[0].shape[a]) for a in contracting[0])
-        each = PRODUCT[1]
+        batch: tuple[tuple[int, ...], tuple[int, ...]] = attributes["batch"]  # type: ignore[assignment]
         left, right = (t.static_shape for t in operands)
-        dtype = operands[0].dtype
-        if sums_are_vectors(left, right, contracting, dtype) or columns_are_vectors(
-            right, contracting, dtype
-        ):
-            each = VECTOR_BYTE * dtype.itemsize
+        each = PRODUCT[1] / vector_length(left, right, contracting, batch, operands[0].dtype)
         return Time(LAUNCH + flops * PRODUCT[0], flops * each)
     if op in (Scatter, DynamicUpdateSlice):
         copied = count * results[0].dtype.itemsize * COPIED_BYTE

@@ -44,4 +44,4 @@ def _is_cheap(operation: Operation) -> bool:
     if any("parallel" not in str(kind) for kind in operation.attributes["iterator_types"]):
         return False
     inside = [child.operation for child in operation.regions[0].blocks[0].operations]
-    return len(inside) <= MOST_OPS and all(o.name != "tensor.extract" for o in inside)
+    return len(inside) <= MOST_OPS and not any(o.name == "tensor.extract" or list(o.regions) for o in inside)

@@ -82,10 +82,13 @@ class CheckedEvaluation(Evaluation):
             else Buffer.fresh(math.prod(type_.shape), stored_dtype(type_.element_type))
             for array, type_ in zip(passed, types, strict=True)
         ]
+        tied = [int(number.value) for number in operation.attributes["tied_operands"]]
+        for position in tied:  # a result may lie in the buffer of an operand that nothing else uses
+            buffers[position].is_writable = True
         with np.errstate(all="ignore"):
             kernel(*(View.whole(b, type_.shape) for b, type_ in zip(buffers, types, strict=True)))
-        for result, number in zip(operation.results, operation.attributes["tied_operands"], strict=True):
-            buffer = buffers[int(number.value)]
+        for result, position in zip(operation.results, tied, strict=True):
+            buffer = buffers[position]
             is_used = next(iter(result.uses), None) is not None
             if is_used and not all(buffer.known):
                 raise KernelFault(f"a result of {symbol} has elements that nothing was written to")

@@ -52,7 +52,7 @@ class Translation:
             "integer": integer, "compared": compared, "compared_floats": compared_floats, "signed": signed,
             "unsigned": unsigned, "bits": bits, "to_integer": to_integer, "as_float": as_float,
             "View": View, "Buffer": Buffer, "UNKNOWN": UNKNOWN, "KernelFault": KernelFault,
-            "MOST_STEPS": MOST_STEPS, "lanes": lanes, "total": total,
+            "MOST_STEPS": MOST_STEPS, "lanes": lanes,
         }  # fmt: skip
 
     def say(self, line: str) -> None:
@@ -202,10 +202,31 @@ class Translation:
         elif kind == "broadcast":
             (width,) = mlir.ir.VectorType(operation.results[0].type).shape
             self.say(f"{results[0]} = lanes([{operands[0]}] * {width})")
-        elif kind == "reduction" and "add" in str(operation.attributes["kind"]):
-            self.say(f"{results[0]} = total({', '.join(operands)})")
+        elif kind == "extract":
+            (place,) = mlir.ir.DenseI64ArrayAttr(operation.attributes["static_position"])
+            self.say(f"{results[0]} = {operands[0]}[{place}]")
+        elif kind == "reduction":
+            self.reduction(operation, operands, results[0])
         else:
             raise NotImplementedError(operation.name)
+
+    def reduction(self, operation: Any, operands: list[str], result: str) -> None:
+        """The elements of a vector one after the other, and a number before them if there is one."""
+        type_ = operation.results[0].type
+        kind = str(operation.attributes["kind"]).removeprefix("#vector.kind<").removesuffix(">")
+        if str(type_) in FLOATS:
+            name = f"arith.{kind}f" if kind in ("add", "mul") else f"arith.{kind}"
+            step = f"{self.hold(FLOAT_OPS[name])}(whole, x)"
+        else:
+            name = {"add": "addi", "mul": "muli", "and": "andi", "or": "ori", "xor": "xori"}.get(kind, kind)
+            step = f"integer({name!r}, whole, x, {width_of(type_)})"
+            if f"arith.{name}" in INTEGER_FUNCTIONS:
+                held, width = self.hold(INTEGER_FUNCTIONS[f"arith.{name}"]), width_of(type_)
+                step = f"signed({held}(whole, x, {width}), {width})"
+        vector, *first = operands
+        self.say(f"whole, *rest = [{''.join(f'{number}, ' for number in first)}*{vector}]")
+        self.say(f"for x in rest: whole = {step}")
+        self.say(f"{result} = whole")
 
     # -- numbers
 
@@ -273,6 +294,9 @@ class Translation:
         if isinstance(type_, mlir.ir.VectorType) and str(type_.element_type) in FLOATS:
             number = FLOATS[str(type_.element_type)](mlir.ir.DenseElementsAttr(value).get_splat_value().value)
             return self.hold(lanes([number] * type_.shape[0]))
+        if isinstance(type_, mlir.ir.VectorType):
+            numbers = [int(n) for n in mlir.ir.DenseIntElementsAttr(value)]
+            return self.hold(lanes([signed(n, width_of(type_.element_type)) for n in numbers]))
         raise NotImplementedError(f"a constant of type {type_}")
 
 
@@ -280,14 +304,6 @@ def lanes(numbers: list[Any]) -> np.ndarray:
     """A vector, whose numbers may be unknown."""
     result = np.empty(len(numbers), object)
     result[:] = numbers
-    return result
-
-
-def total(vector: np.ndarray, *first: Any) -> Any:
-    """The sum of a vector, and of a number if there is one."""
-    result = first[0] if first else vector[0]
-    for number in vector if first else vector[1:]:
-        result = result + number
     return result
 
 

@@ -131,7 +131,7 @@ def kernels(function: Callable[..., Any], x: np.ndarray, target: Any = AVX2) -> 
 
 
 def test_what_becomes_one_kernel() -> None:
-    x = given(100, 130)
+    x = given(150, 130)
     for function in (thrice, branching):
         assert kernels(function, x) == (1, 0)
     assert kernels(along_rows, x, target=AVX512) == (1, 0)

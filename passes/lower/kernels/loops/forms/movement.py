@@ -61,7 +61,12 @@ def lower_reshape(ctx: LoweringContext, x: Value, *, shape: Sequence[int]) -> Va
 
 def lower_transpose(ctx: LoweringContext, x: Value, *, permutation: Sequence[int]) -> Value:
     """One `linalg.generic`; a reshape where only axes of size 1 move."""
-    b, shape = builder_of(ctx), shape_of(x)
+    return transposed(builder_of(ctx), x, permutation)
+
+
+def transposed(b: KernelBuilder, x: Value, permutation: Sequence[int]) -> Value:
+    """`x` with its axes in another order."""
+    shape = shape_of(x)
     result = [shape[a] for a in permutation]
     moving = [a for a in permutation if shape[a] != 1]
     if moving == sorted(moving):

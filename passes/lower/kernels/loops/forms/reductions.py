@@ -19,7 +19,7 @@ from ......dialects.ops.reduction import (
     greatest,
     least,
 )
-from ......dialects.types import BOOL, FLOATS, INT64
+from ......dialects.types import BOOL, FLOATS, INT32, INT64
 from ....builder import Value
 from ....forms.reductions import combine
 from ....forms.tensor_ops import convert_elements
@@ -88,24 +88,25 @@ def lower_argument_extremum(ctx: LoweringContext, x: Value, *, axis: int, index_
         return b.single(b.element(zero), result) if all(n == 1 for n in result) else _filled(b, zero, result)
     is_max = ctx.op is Argmax
     worst = (least if is_max else greatest)(dtype)
+    counter = INT32 if dtype.itemsize < 8 and shape[axis] < 2**31 else INT64  # as wide as the elements
     inits = [
         mlir.linalg.fill(b.scalars.constant(kind, value), outs=[b.empty(result, kind)])
-        for kind, value in ((dtype, worst), (INT64, 0))
+        for kind, value in ((dtype, worst), (counter, 0))
     ]
     order = [*kept, axis]
     whole = b.axes_map(len(shape), [order.index(a) for a in range(len(shape))])
     part = b.axes_map(len(shape), list(range(len(kept))))
-    i64 = b.scalars.element_type(INT64)
+    integer = b.scalars.element_type(counter)
 
     def body(element: Value, best: Value, place: Value) -> list[Value]:
         is_better = _is_better(dtype, is_max, element, best)
-        here = mlir.arith.index_cast(i64, mlir.linalg.IndexOp(len(kept)).result)
+        here = mlir.arith.index_cast(integer, mlir.linalg.IndexOp(len(kept)).result)
         select = mlir.arith.select
         return [select(is_better, element, best), select(is_better, here, place)]
 
     iterators = ["parallel"] * len(kept) + ["reduction"]
     _, places = b.generics([x], inits, [whole, part, part], iterators, body)
-    return _convert(b, INT64, index_dtype, places)
+    return _convert(b, counter, index_dtype, places)
 
 
 def _filled(b: KernelBuilder, x: Value, shape: Sequence[int]) -> Value:

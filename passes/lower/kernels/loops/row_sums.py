@@ -1,0 +1,189 @@
+"""Reductions along memory, in tiles: vectors of elements are combined, for a few results at a time.
+
+Input: the bufferized code of a kernel. Output: the same, where generics that reduce the last axis of their
+operands (products of matrices with vectors, sums and extrema of rows) are loops over a few results and
+vectors of steps. Idea: each result has accumulators of its own, so that one addition does not wait for
+another, and an operand that all results share is loaded once for them. Only combinations that may be done in
+any order: of integers, extrema, and sums and products of floats that say `reassoc`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from .....dialects import mlir
+from .....runtime.targets import Target
+from ....ir.aliases import Operation, Value
+from ..builder import Array, Number, Place, broadcast, carried, constant, loop
+from ..element_code import applied
+from ..reduction_programs import COMBINING
+from .vector_reductions import Reduced, reduction_of
+from .walk import operations_named
+
+NARROWEST: Final = 4  # steps side by side from which on vectors of them gain
+RESULTS: Final = 4  # at a time
+ACCUMULATORS: Final = 8  # of all results of a tile: two additions a cycle, each of which takes four
+
+
+def sum_in_vectors(module: mlir.ir.Module, target: Target) -> None:
+    """Rewrite the reductions whose last loop runs along memory."""
+    for generic in operations_named(module, "linalg.generic"):
+        found = reduction_of(generic)
+        if found is None or not _gains(found):
+            continue
+        widest = max(target.vector_bits // (8 * found.widest), 1)
+        width = min(widest, 1 << (found.sizes[found.steps[-1]].bit_length() - 1))
+        with mlir.ir.InsertionPoint(generic), generic.location:
+            _emit(found, width)
+        generic.erase()
+
+
+def _gains(found: Reduced) -> bool:
+    along = found.steps[-1]
+    runs = any(along in each for each in found.axes) and found.runs_along(along)
+    return runs and found.sizes[along] >= NARROWEST and _combination(found) is not None
+
+
+def _combination(found: Reduced) -> tuple[Operation, Value] | None:
+    """The op that combines the result with an element, and the element; None where the order matters."""
+    block = found.operation.regions[0].blocks[0]
+    end = list(block.operations)[-1]
+    total = block.arguments[len(block.arguments) - 1]
+    if len(found.axes) != found.inputs + 1 or isinstance(end.operands[0].owner, mlir.ir.Block):
+        return None
+    operation = end.operands[0].owner.operation
+    others = [v for v in operation.operands if v != total]
+    if operation.name not in COMBINING or len(others) != 1 or sum(1 for _ in total.uses) != 1:
+        return None
+    if operation.name in ("arith.addf", "arith.mulf") and "reassoc" not in str(
+        operation.attributes["fastmath"]
+    ):
+        return None
+    return operation, others[0]
+
+
+def _emit(found: Reduced, width: int) -> None:
+    """The loops over tiles of results, at the ambient insertion point."""
+    *outer, last = found.results or (None,)
+    rows = 1 if last is None else found.sizes[last]
+    tiles = -(-rows // RESULTS)
+    high = -(-rows // tiles)
+    low = tiles * high - rows  # how many tiles have a result less
+
+    def nest(at: Mapping[int, Place], loops: Sequence[int]) -> None:
+        if loops:
+            with loop(0, found.sizes[loops[0]]) as i:
+                nest({**at, loops[0]: i}, loops[1:])
+        elif last is None:
+            _Tile(found, [at], width).emit()
+        else:
+            for first, count, size in ((0, tiles - low, high), ((tiles - low) * high, low, high - 1)):
+                if count:
+                    with loop(first, first + count * size, size) as i:
+                        _Tile(found, [{**at, last: i + row} for row in range(size)], width).emit()
+
+    nest({}, outer)
+
+
+class _Tile:
+    """A few results: `places` says where the loops over results are for each."""
+
+    def __init__(self, found: Reduced, places: Sequence[Mapping[int, Place]], width: int) -> None:
+        combination = _combination(found)
+        assert combination is not None
+        self.found = found
+        self.places = places
+        self.width = width
+        self.along = found.steps[-1]
+        self.combination, self.element = combination
+        steps = found.sizes[self.along]
+        self.vectors = min(max(ACCUMULATORS // len(places), 1), steps // width)
+        self.whole = steps // (self.vectors * width) * self.vectors * width
+        # What needs no step is loaded once.
+        self.fixed = {
+            (row, which): found.taken(which, place, self.along, width)
+            for row, place in enumerate(places)
+            for which in range(found.inputs)
+            if not set(found.steps) & set(found.axes[which])
+        }
+
+    def emit(self) -> None:
+        """Load each result, combine it with all of its elements and store it."""
+        element = self.element.type
+        identity = constant(element, COMBINING[self.combination.name].identity(element))
+        vector = broadcast(identity, mlir.ir.VectorType.get([self.width], element))
+        accumulators = [vector] * (len(self.places) * self.vectors)
+        rest = [identity] * len(self.places) if self.whole < self.found.sizes[self.along] else []
+        values = self._outer({}, self.found.steps[:-1], [*accumulators, *rest])
+        result = Array(self.found.operation.operands[self.found.inputs])
+        for row, place in enumerate(self.places):
+            total = values[row * self.vectors]
+            for other in values[row * self.vectors + 1 : (row + 1) * self.vectors]:
+                total = self._combined(total, other)
+            total = self._of_vector(total)
+            if rest:
+                total = self._combined(total, values[len(accumulators) + row])
+            at = tuple(place[a] for a in self.found.results)
+            result[at] = self._combined(result[at], total)
+
+    def _outer(self, at: Mapping[int, Place], steps: Sequence[int], values: Sequence[Number]) -> list[Number]:
+        if not steps:
+            return self._along_memory(at, values)
+        size = self.found.sizes[steps[0]]
+        return carried(0, size, values, lambda i, *inner: self._outer({**at, steps[0]: i}, steps[1:], inner))
+
+    def _along_memory(self, at: Mapping[int, Place], values: Sequence[Number]) -> list[Number]:
+        count = len(self.places) * self.vectors
+        wide = self.vectors * self.width
+
+        def together(i: Number, *accumulators: Number) -> list[Number]:
+            places: list[Place] = [i + part * self.width for part in range(self.vectors)]
+            elements = [self._elements(at, place, self.width) for place in places]
+            return [
+                self._combined(total, elements[k % self.vectors][k // self.vectors])
+                for k, total in enumerate(accumulators)
+            ]
+
+        following = carried(0, self.whole, values[:count], together, wide)
+        rest, place = list(values[count:]), self.whole
+        while place < self.found.sizes[self.along]:
+            left = self.found.sizes[self.along] - place
+            width = min(self.width, 1 << (left.bit_length() - 1))
+            for row, element in enumerate(self._elements(at, place, width)):
+                if width == self.width:
+                    following[row * self.vectors] = self._combined(following[row * self.vectors], element)
+                else:
+                    rest[row] = self._combined(rest[row], self._of_vector(element))
+            place += width
+        return [*following, *rest]
+
+    def _elements(self, at: Mapping[int, Place], place: Place, width: int) -> list[Number]:
+        """A vector of elements of each result."""
+        known: dict[object, Number] = {}
+        elements = []
+        for row, fixed in enumerate(self.places):
+            here = {**fixed, **at, self.along: place}
+            numbers = []
+            for which in range(self.found.inputs):
+                key = (which, *(id(here.get(a)) for a in self.found.axes[which]))
+                if (row, which) in self.fixed and width == self.width:
+                    known[key] = self.fixed[row, which]
+                elif key not in known:
+                    known[key] = self.found.taken(which, here, self.along, width)
+                numbers.append(known[key])
+            (number,) = self.found.computed(numbers, here, self.along, width, [self.element])
+            type_ = mlir.ir.VectorType.get([width], self.element.type)
+            elements.append(number if number.is_vector else broadcast(number, type_))
+        return elements
+
+    def _combined(self, left: Number, right: Number) -> Number:
+        return applied(self.combination, [left, right])
+
+    def _of_vector(self, vector: Number) -> Number:
+        """The elements of a vector, combined."""
+        if mlir.ir.VectorType(vector.type).shape == [1]:
+            return Number(mlir.vector.extract(vector.value, [], [0]))
+        kind = getattr(mlir.vector.CombiningKind, COMBINING[self.combination.name].kind)
+        fast = mlir.ir.Attribute.parse("#arith.fastmath<reassoc>") if vector.is_float else None
+        return Number(mlir.vector.reduction(vector.element, kind, vector.value, fastmath=fast))

@@ -1,0 +1,169 @@
+"""Reductions of a kernel's bufferized code that vectors can do, and their code for vectors.
+
+Input: a `linalg.generic` on buffers. Output: `Reduced`, which says along which loop each operand's axes go;
+and what its body yields where loops stand at a place. Idea: every operand takes each of its axes along one
+loop, so that it is a vector along one of them and a number along the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Final
+
+import numpy as np
+
+from .....dialects import mlir
+from ....ir.aliases import Operation, Type, Value
+from ..builder import Array, Number, Place, broadcast, index
+from ..element_code import applied
+
+FIRST: Final = -1  # an axis of an operand of which all elements of the generic take the first
+INDEX: Final = "linalg.index"
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """A generic, the sizes of its loops, and the loop of each operand's axes, `FIRST` for one that stands."""
+
+    operation: Operation
+    sizes: tuple[int, ...]
+    axes: tuple[tuple[int, ...], ...]
+    steps: tuple[int, ...]
+
+    @property
+    def results(self) -> tuple[int, ...]:
+        """The loops along the axes of the results."""
+        return self.axes[-1]
+
+    @property
+    def inputs(self) -> int:
+        """How many operands are only read."""
+        return int(self.operation.attributes["operandSegmentSizes"][0])
+
+    @property
+    def widest(self) -> int:
+        """The bytes of the largest element."""
+        return max(_bytes(_element(v)) for v in self.operation.operands)
+
+    def runs_along(self, loop: int) -> bool:
+        """Whether each operand that has axes along a loop has them side by side in memory."""
+        pairs = zip(self.operation.operands, self.axes, strict=True)
+        return all(loop not in each[:-1] and (loop not in each or _is_dense(v)) for v, each in pairs)
+
+    def taken(self, which: int, at: Mapping[int, Place], along: int, width: int) -> Number:
+        """An operand where the loops are `at` their places: `width` elements along a loop, or a number for
+        all of them."""
+        array = Array(self.operation.operands[which])
+        indices = tuple(0 if a == FIRST else at[a] for a in self.axes[which])
+        if along in self.axes[which]:
+            return array.vector(width, *indices)
+        scalar = array[indices]
+        return broadcast(scalar, mlir.ir.VectorType.get([width], scalar.type))
+
+    def computed(
+        self,
+        numbers: Sequence[Number],
+        at: Mapping[int, Place],
+        along: int,
+        width: int,
+        wanted: Sequence[Value],
+    ) -> list[Number]:
+        """Values of the body, for `numbers` in the place of its first arguments and as many places along a
+        loop as a vector has elements."""
+        block = self.operation.regions[0].blocks[0]
+        values = dict(zip(block.arguments, numbers, strict=False))
+
+        def number(value: Value) -> Number:
+            return values[value] if value in values else Number(value)  # the same in all steps
+
+        for child in list(block.operations)[:-1]:
+            operation = child.operation
+            if any(v in block.arguments and v not in values for v in operation.operands):
+                continue  # the combination, of which only an operand is wanted
+            if operation.name == INDEX:
+                axis = int(operation.attributes["dim"])
+                here = index(at[axis])
+                values[operation.results[0]] = _from(here, width) if axis == along else here
+            else:
+                values[operation.results[0]] = applied(operation, [number(v) for v in operation.operands])
+        return [number(v) for v in wanted]
+
+
+def reduction_of(generic: Operation) -> Reduced | None:
+    """The generic, if it reduces arrays of numbers and vectors can compute what it computes."""
+    kinds = ["reduction" in str(kind) for kind in generic.attributes["iterator_types"]]
+    if not any(kinds) or not all(map(_is_plain, generic.operands)):
+        return None
+    maps = mlir.ir.ArrayAttr(generic.attributes["indexing_maps"])
+    axes = [loops for loops in (_loops_of(mlir.ir.AffineMapAttr(a).value) for a in maps) if loops is not None]
+    steps = tuple(k for k, is_step in enumerate(kinds) if is_step)
+    outputs = int(generic.attributes["operandSegmentSizes"][1])
+    if len(axes) < len(maps) or FIRST in axes[-1] or len(kinds) != len(steps) + len(axes[-1]):
+        return None
+    if any(each != axes[-1] for each in axes[-outputs:]):
+        return None
+    if not all(
+        _is_elementwise(child.operation) for child in list(generic.regions[0].blocks[0].operations)[:-1]
+    ):
+        return None
+    if outputs == 1 and any(
+        child.operation.name == INDEX for child in generic.regions[0].blocks[0].operations
+    ):
+        return None  # a mask, perhaps: `masked_steps.py` leaves out the steps that do not matter
+    found: dict[int, int] = {}
+    for value, each in zip(generic.operands, axes, strict=True):
+        found.update(zip(each, mlir.ir.MemRefType(value.type).shape, strict=True))
+    found.pop(FIRST, None)
+    if prod(found[k] for k in steps) < 2 or 0 in found.values():
+        return None
+    return Reduced(generic, tuple(found[k] for k in range(len(kinds))), tuple(axes), steps)
+
+
+def _loops_of(map_: mlir.ir.AffineMap) -> tuple[int, ...] | None:
+    """The loop along each axis of an operand, `FIRST` where it is 0; None where an axis has several."""
+    found = []
+    for each in map_.results:
+        is_first = isinstance(each, mlir.ir.AffineConstantExpr) and each.value == 0
+        if not is_first and not isinstance(each, mlir.ir.AffineDimExpr):
+            return None
+        found.append(FIRST if is_first else each.position)
+    loops = [each for each in found if each != FIRST]
+    return tuple(found) if len(set(loops)) == len(loops) else None
+
+
+def _is_plain(value: Value) -> bool:
+    """Whether an operand is an array of static sizes, of elements of 32 or 64 bits."""
+    if not isinstance(value.type, mlir.ir.MemRefType):
+        return False
+    type_ = mlir.ir.MemRefType(value.type)
+    return type_.has_static_shape and _bytes(type_.element_type) in (4, 8)
+
+
+def _is_dense(value: Value) -> bool:
+    """Whether the elements of the last axis lie side by side."""
+    strides, _ = mlir.ir.MemRefType(value.type).get_strides_and_offset()
+    return bool(strides[-1] == 1)
+
+
+def _element(value: Value) -> Type:
+    return mlir.ir.MemRefType(value.type).element_type
+
+
+def _bytes(element: Type) -> int:
+    if isinstance(element, mlir.ir.IntegerType):
+        return int(element.width) // 8
+    return {"f32": 4, "f64": 8}.get(str(element), 0)
+
+
+def _is_elementwise(operation: Operation) -> bool:
+    """Whether a vector does it element by element: arithmetic, and the place of an element."""
+    return operation.name.startswith(("arith.", "math.")) or operation.name == INDEX
+
+
+def _from(place: Number, width: int) -> Number:
+    """A place and those behind it."""
+    type_ = mlir.ir.VectorType.get([width], place.type)
+    count = mlir.ir.DenseElementsAttr.get(np.arange(width, dtype=np.int64), type=type_)
+    return Number(mlir.arith.constant(type_, count)) + place
