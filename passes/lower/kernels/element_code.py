@@ -16,6 +16,7 @@ from ....dialects import mlir
 from ...ir.aliases import Operation, Type, Value
 from .builder import Array, Number, Place, broadcast, constant, index
 from .computed_places import Affine, Known, Places
+from .gathers import can_gather, gather
 from .reduction_programs import COMBINING, EXTRACT, Constant, Loaded, ReductionProgram, Source, Step
 from .strided_vectors import gathered, load_strided
 
@@ -27,11 +28,13 @@ Key: TypeAlias = "Value | Step"
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A program, the memrefs of its arguments, and how many elements a vector has."""
+    """A program, the memrefs of its arguments, how many elements a vector has, and whether the processor
+    takes those of a vector from anywhere at once."""
 
     program: ReductionProgram
     arrays: Sequence[Array]
     width: int
+    has_gathers: bool = False
     _needs: dict[Step, Mapping[Value, frozenset[int]]] = field(default_factory=dict)
     _affine: Known = field(default_factory=dict)
 
@@ -183,6 +186,8 @@ class Scope:
         places = [self._operand(value) for value in values]
         if not any(place.is_vector for place in places):
             return from_memory(array[tuple(places)], element)
+        if self.code.has_gathers and can_gather(array):
+            return from_memory(gather(array, self.code.width, self.count, places), element)
         lanes = [[_lane(place, lane) for place in places] for lane in range(self.count)]
         return from_memory(gathered(array, self.code.width, lanes), element)
 

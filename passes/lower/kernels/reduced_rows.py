@@ -49,7 +49,7 @@ class Rows:
         rows, block = prod(self.program.sizes[:-1]), self.loops.block
         first = Number(workgroup_id(0)) * block
         last = first + block
-        code = Code(self.program, self.arrays, self.loops.width)
+        code = Code(self.program, self.arrays, self.loops.width, self.loops.has_gathers)
         whole = -(-self.program.sizes[-1] // self.loops.width) * self.loops.width
         results = self.program.places
         kept = {

@@ -248,7 +248,9 @@ class Stencil:
                 low, high = self.rows[stage]
                 left, right = self.columns[stage]
                 mine = [*stage.dispatch.operands, stage.dispatch.results[0]]
-                code = Code(stage.program, [arrays[value] for value in mine], loops.rows.width)
+                code = Code(
+                    stage.program, [arrays[value] for value in mine], loops.rows.width, loops.rows.has_gathers
+                )
                 waits = halo + low - high
                 row = step - (halo - high) if high != halo else step
                 part = (start + left if left else start, count + right - left)

@@ -19,6 +19,7 @@ from .kernel_sizes import LEAST, MOST, SMALL, WORKGROUPS
 from .product_tiles import ARCHITECTURES
 from .texts import divisor
 
+GATHERING: Final = "avx512f"  # AVX2's gathers are no faster than loads, and slower where faults are mitigated
 SHORT: Final = 12  # operations of an element that leave time to wait for the last addition
 KEPT_BYTES: Final = 3 << 14  # of elements of a row on the stack, of which IREE's kernels have 64 KB
 QUICK: Final = 4  # vectors at once where the code of an element is short
@@ -29,12 +30,13 @@ LONGEST: Final = 200  # operations of an element that are not too much code
 @dataclass(frozen=True, slots=True)
 class RowLoops:
     """Elements of a vector, vectors at once where the code of an element is short and where it is long, rows
-    of a workgroup."""
+    of a workgroup, and whether a vector is gathered at once."""
 
     width: int
     short: int
     long: int
     block: int
+    has_gathers: bool = False
 
     def vectors(self, operations: int) -> int:
         """How many vectors are done at once in a loop whose elements take so many operations."""
@@ -58,7 +60,8 @@ def row_loops(
         return None
     fit = max(size // width, 1)
     block = max(min(rows // WORKGROUPS, rows), -(-LEAST // size), 1)
-    return RowLoops(width, min(QUICK, fit), min(LONG, fit), min(block, rows))
+    gathers = GATHERING in target.required_features
+    return RowLoops(width, min(QUICK, fit), min(LONG, fit), min(block, rows), gathers)
 
 
 def element_loops(target: Target, sizes: Sequence[int], bits: int, operations: int) -> RowLoops | None:

@@ -20,7 +20,7 @@ from adze.passes.lower.kernels.strided_vectors import load_strided
 from adze.passes.lower.kernels.written_kernels import KernelWarning
 
 from .interpreter import run_kernel
-from .reductions import AVX2, AVX512, ELEMENTS, VULKAN, given, is_loop, run_reduction
+from .reductions import AVX2, AVX512, ELEMENTS, VULKAN, given, is_loop, kernels_of, run_reduction
 
 
 def reversed_columns(x: Any) -> Any:
@@ -110,10 +110,10 @@ def test_three_axes_that_are_one_for_iree() -> None:
         np.testing.assert_array_equal(got, want)
 
 
-@pytest.mark.parametrize("mode", ["clip", "fill"])
-def test_gathered_elements(mode: str) -> None:
+@pytest.mark.parametrize(("mode", "dtype"), [("clip", "float32"), ("fill", "float64"), ("fill", "int32")])
+def test_gathered_elements(mode: str, dtype: str) -> None:
     """Places that are read, beyond the ends too: of columns, of rows and columns, along an axis, counted."""
-    x = given(90, 133)
+    x = (given(90, 133) * 100).astype(dtype)
     rng = np.random.default_rng(1)
     rows, columns = rng.integers(-120, 120, 70, dtype=np.int32), rng.integers(-150, 150, 91)
     places = rng.integers(-133, 133, (90, 65), dtype=np.int16)
@@ -180,6 +180,16 @@ def test_which_kernels_are_written() -> None:
     assert not is_loop(lambda x: x + 1, 100, 200)
     assert not is_loop(reversed_columns, 100, 200, target=VULKAN)
     assert not is_loop(reversed_columns, 100, 200, dtype=np.complex64)
+
+
+def test_which_elements_are_gathered_by_the_processor() -> None:
+    def taken(x: Any, places: Any) -> Any:
+        return xp.take_along_axis(x, places, 1)
+
+    places = np.random.default_rng(0).integers(0, 133, (900, 65), np.int32)
+    for target, dtype, count in ((AVX512, "float32", 1), (AVX2, "float32", 0), (AVX512, "float16", 0)):
+        text = str(kernels_of(taken, given(900, 133).astype(dtype), places, target=target, passes=ELEMENTS))
+        assert ("llvm.intr.masked.gather" in text) == bool(count)
 
 
 def test_kernels_that_cannot_be_written_stay_with_iree(monkeypatch: pytest.MonkeyPatch) -> None:
