@@ -42,6 +42,7 @@ from .repeat import repeat_cheap
 from .rewritten import rewrite_refused
 from .row_sums import sum_in_vectors
 from .state import yield_in_place
+from .turned_once import turn_once
 
 TIDY: Final = "canonicalize,cse"
 INLINE: Final = f"inline{{default-pipeline=}},symbol-dce,{TIDY}"
@@ -144,6 +145,7 @@ def simplify_tensors(module: mlir.ir.Module) -> None:
     if inline_elements(module):
         upstream(module, FUSE)
     fuse_again(module)
+    turn_once(module)
     upstream(module, INDICES)
     rewrite_refused(module)
 

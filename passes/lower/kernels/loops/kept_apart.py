@@ -40,9 +40,12 @@ def keep_apart(module: mlir.ir.Module) -> None:
                 and _cost(generic.operands[position]) > most
             ):
                 with mlir.ir.InsertionPoint(generic), generic.location:
-                    value = generic.operands[position]
-                    barrier = mlir.ir.Operation.create(BARRIER, results=[value.type], operands=[value])
-                    generic.operands[position] = barrier.results[0]
+                    generic.operands[position] = kept_apart(generic.operands[position])
+
+
+def kept_apart(value: Value) -> Value:
+    """The value, which is not fused into what uses it."""
+    return mlir.ir.Operation.create(BARRIER, results=[value.type], operands=[value]).results[0]
 
 
 def fuse_again(module: mlir.ir.Module) -> None:

@@ -19,8 +19,8 @@ from .vector_reductions import Reduced, reduction_of
 from .walk import operations_named
 
 NARROWEST: Final = 4  # results side by side from which on vectors of them gain
-TILE: Final = 8  # registers: two multiplications a cycle, each of which takes four
-ROWS: Final = 4  # of a tile with several vectors along the result
+TILE: Final = 8  # registers that are enough for two multiplications a cycle, each of which takes four
+SHORT: Final = 4  # operations of an element up to which a tile takes most registers
 
 
 def keep_in_registers(module: mlir.ir.Module, target: Target) -> None:
@@ -29,8 +29,13 @@ def keep_in_registers(module: mlir.ir.Module, target: Target) -> None:
         found = reduction_of(generic)
         if found is not None and _gains(found):
             with mlir.ir.InsertionPoint(generic), generic.location:
-                _emit(found, max(target.vector_bits // (8 * found.widest), 1))
+                _emit(found, max(target.vector_bits // (8 * found.widest), 1), _registers(target))
             generic.erase()
+
+
+def _registers(target: Target) -> int:
+    """How many vectors a processor keeps."""
+    return 16 if target.architecture == "x86_64" and target.vector_bits < 512 else 32
 
 
 def _gains(found: Reduced) -> bool:
@@ -44,15 +49,21 @@ def _gains(found: Reduced) -> bool:
 # -- the tiles ---------------------------------------------------------------------------------------
 
 
-def _emit(found: Reduced, width: int) -> None:
-    """The loops over tiles, at the ambient insertion point."""
+def _emit(found: Reduced, width: int, registers: int) -> None:
+    """The loops over tiles, at the ambient insertion point.
+
+    A row of the right operand of a product is loaded once for all rows of a tile, which has as many as leave
+    room for several vectors along the result.
+    """
+    is_short = len(found.operation.regions[0].blocks[0].operations) <= SHORT
+    tile, most = (registers * 3 // 4, registers // 4) if is_short else (TILE, TILE // 2)
     others, columns = list(found.results[:-1]), found.sizes[found.results[-1]]
     rows = found.sizes[others[-1]] if others else 1
     vectors = -(-columns // width)
-    tiles = -(-rows // (TILE if vectors == 1 else ROWS))
+    tiles = -(-rows // (TILE if vectors == 1 else most))
     high = -(-rows // tiles)
     low = tiles * high - rows  # how many tiles have a row less
-    wide = width << (min(TILE // high, vectors).bit_length() - 1)
+    wide = width * max(min(tile // high, vectors), 1)
     of_rows = [(0, tiles - low, high), ((tiles - low) * high, low, high - 1)]
 
     def nest(at: Mapping[int, Place], outer: Sequence[int]) -> None:

@@ -20,6 +20,7 @@ from ......dialects.ops.reduction import accumulation_dtype
 from ......dialects.types import FLOAT32, FLOAT64
 from ....builder import Value
 from ....lowering import LoweringContext
+from ..kept_apart import kept_apart
 from .common import builder_of, shape_of
 from .movement import transposed
 from .reductions import _convert, reassociable
@@ -77,7 +78,7 @@ def lower_dot_general(
         operand_axes(len(right), 1, contracting, batch),
     )
     if rows_are_many(left, right, contracting, batch):
-        y = transposed(b, y, [*theirs.batch, *theirs.contracting, *theirs.free])
+        y = kept_apart(transposed(b, y, [*theirs.batch, *theirs.contracting, *theirs.free]))
         right = shape_of(y)
         theirs = _in_order(theirs)
     # Loops by name: of the batch, of the left's axes, of the right's, of the sum.
