@@ -111,8 +111,8 @@ class _Grouping:
         """Replace the ops of a group by a call of a function of their own."""
         last, codec = group.operations[-1], self._reader.codec
         move_users_behind(group.operations, self._is_ordered)
-        constants = [v.owner.operation for v in group.operands if self._is_constant(v)]
-        operands = [v for v in group.operands if not self._is_constant(v)]
+        constants = dict.fromkeys(o for v in group.operands for o in self._repeated(v))
+        operands = [v for v in group.operands if not self._repeated(v)]
         types = [codec.read_type(v.type) for v in operands]
         function = NewFunction(self.module, codec, NAME, types, last.location)
         values = dict(zip(operands, function.arguments, strict=True))
@@ -128,13 +128,20 @@ class _Grouping:
             operation.erase()
         self.has_groups = True
 
-    def _is_constant(self, value: Value) -> bool:
-        """Whether a value is as cheap in a kernel as outside of it."""
+    def _repeated(self, value: Value) -> list[Operation]:
+        """The ops that make a value which is as cheap in a kernel as outside of it: a constant, one number
+        for all elements, a count. No ops for other values."""
         owner = value.owner
         if isinstance(owner, mlir.ir.Block):
-            return False
+            return []
         application = self._reader.read(owner.operation)
-        return application is not None and application.op in (Constant, Iota)
+        if application is None:
+            return []
+        if application.op in (Constant, Iota):
+            return [owner.operation]
+        if not application.op.is_broadcast or not self._repeated(application.operands[0]):
+            return []
+        return [*self._repeated(application.operands[0]), owner.operation]
 
     def _is_ordered(self, operation: Operation) -> bool:
         """Whether an op has an effect, or may have one."""
@@ -150,7 +157,7 @@ class _Grouping:
         for child in operations:
             operation = child.operation
             application = self._reader.read(operation)
-            if application is not None and application.op in (Constant, Iota):
+            if len(operation.results) == 1 and self._repeated(operation.results[0]):
                 continue
             level = max((levels.get(value, 0) for value in operation.operands), default=0)
             if application is not None and self._is_small(operation, application):

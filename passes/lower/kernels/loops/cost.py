@@ -152,7 +152,7 @@ def _simple(
         return Time(kernel=SINGLE * op.element_cost)
     if issubclass(op, Movement) and op is not Concatenate:
         return Time()  # a view, or the place where its users take elements
-    return _scaled(count * max(op.element_cost, 1), ELEMENT)
+    return _scaled(count, ELEMENT).times(max(op.element_cost, 1))
 
 
 def _scaled(count: float, each: tuple[float, float]) -> Time:

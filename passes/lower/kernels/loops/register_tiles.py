@@ -9,7 +9,8 @@ generic. LLVM would make sums along the steps, whose elements are apart.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Final
 
 from .....dialects import mlir
@@ -71,30 +72,40 @@ def _emit(found: Reduced, width: int, registers: int) -> None:
             with loop(0, found.sizes[outer[0]]) as i:
                 nest({**at, outer[0]: i}, outer[1:])
             return
-        for first, count, size in of_rows:
-            if count:
-                with loop(first, first + count * size, size) as i:
-                    down = [{**at, others[-1]: i + row} for row in range(size)] if others else [dict(at)]
-                    _row_of_tiles(found, down, wide, width)
+        # The columns are the outer loop: what they take stays in the first cache for all rows.
+        for across in _tiles_across(columns, wide, width, high):
+            with across as vectors:
+                for first, count, size in of_rows:
+                    if count:
+                        with loop(first, first + count * size, size) as i:
+                            rows = [{**at, others[-1]: i + row} for row in range(size)] if others else [at]
+                            _tile(found, rows, vectors)
 
     nest({}, others[:-1])
 
 
-def _row_of_tiles(found: Reduced, down: Sequence[Mapping[int, Place]], wide: int, width: int) -> None:
-    """The tiles of some rows, each `wide`; what is left of the columns in vectors that are ever narrower."""
-    columns = found.sizes[found.results[-1]]
+def _tiles_across(
+    columns: int, wide: int, width: int, rows: int
+) -> Iterator[AbstractContextManager[Sequence[tuple[Place, int]]]]:
+    """The columns in tiles, each the places and widths of its vectors: a loop over those that are `wide`, and
+    what is left in vectors that are ever narrower."""
     whole = columns - columns % wide
     if whole:
-        with loop(0, whole, wide) as j:
-            _tile(found, down, [(j + part, width) for part in range(0, wide, width)])
+        yield _looped(whole, wide, width)
     left: list[tuple[Place, int]] = []
     while whole < columns:
         part = min(width, 1 << ((columns - whole).bit_length() - 1))
         left.append((whole, part))
         whole += part
-    together = max(TILE // len(down), 1)
+    together = max(TILE // rows, 1)
     for first in range(0, len(left), together):
-        _tile(found, down, left[first : first + together])
+        yield nullcontext(left[first : first + together])
+
+
+@contextmanager
+def _looped(whole: int, wide: int, width: int) -> Iterator[Sequence[tuple[Place, int]]]:
+    with loop(0, whole, wide) as j:
+        yield [(j + part, width) for part in range(0, wide, width)]
 
 
 def _tile(found: Reduced, down: Sequence[Mapping[int, Place]], across: Sequence[tuple[Place, int]]) -> None:
