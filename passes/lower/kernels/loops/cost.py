@@ -46,6 +46,8 @@ SINGLE: Final = 1.0
 """One operation on one number in a kernel."""
 GATHERED: Final = (4.0, 1.5)
 """One element of a gather or scatter."""
+MOST_OF_VECTORS: Final = 16
+"""Operations of an element at most: functions such as `exp` take that many times what an addition takes."""
 SUMMED: Final = (0.10, 0.10)
 """One element of a reduction."""
 PRODUCT: Final = (0.02, 0.40)
@@ -152,7 +154,7 @@ def _simple(
         return Time(kernel=SINGLE * op.element_cost)
     if issubclass(op, Movement) and op is not Concatenate:
         return Time()  # a view, or the place where its users take elements
-    return _scaled(count, ELEMENT).times(max(op.element_cost, 1))
+    return _scaled(count, ELEMENT).times(min(max(op.element_cost, 1), MOST_OF_VECTORS))
 
 
 def _scaled(count: float, each: tuple[float, float]) -> Time:
