@@ -18,6 +18,8 @@ from ....dialects.builder.core import Application
 from ....dialects.builder.emitter import Emitter, Reader
 from ....dialects.codec import Codec
 from ....dialects.ops.constants import Constant, Iota
+from ....dialects.ops.contraction.convolution import ConvGeneral
+from ....dialects.ops.contraction.dot_general import DotGeneral
 from ....dialects.ops.shape.rearrange import Concatenate
 from ....dialects.ops.shape.slicing import Pad
 from ....dialects.types import TensorType
@@ -151,6 +153,7 @@ class _Grouping:
     def _levels(self, symbol: str) -> Iterator[list[Operation]]:
         """The ops of a function that may go into kernels, those of each level for themselves."""
         levels: dict[Value, int] = {}
+        behind_products: set[Value] = set()
         behind = 0  # the level that ops with effects have reached: their order is kept
         by_level: dict[int, list[Operation]] = {}
         operations, _ = split_body(self._functions[symbol])
@@ -160,15 +163,27 @@ class _Grouping:
             if len(operation.results) == 1 and self._repeated(operation.results[0]):
                 continue
             level = max((levels.get(value, 0) for value in operation.operands), default=0)
-            if application is not None and self._is_small(operation, application):
+            if application is not None and self._is_behind(operation, application, behind_products):
+                behind_products.update(operation.results)
+                level += 1 - level % 2
+            elif application is not None and self._is_small(operation, application):
                 level += level % 2
                 by_level.setdefault(level, []).append(operation)
             else:
                 level += 1 - level % 2
+                if application is not None and application.op in (ConvGeneral, DotGeneral):
+                    behind_products.update(operation.results)
                 if self._is_ordered(operation):
                     level = behind = max(level, behind)
             levels.update(dict.fromkeys(operation.results, level))
         yield from (by_level[level] for level in sorted(by_level))
+
+    @staticmethod
+    def _is_behind(operation: Operation, application: Application, products: set[Value]) -> bool:
+        """Whether an op is elementwise on what only it takes of a large product: it is done with that."""
+        return application.op.is_elementwise and any(
+            value in products and len(list(value.uses)) == 1 for value in operation.operands
+        )
 
     def _is_small(self, operation: Operation, application: Application) -> bool:
         """Whether an op may go into a kernel."""
