@@ -23,6 +23,7 @@ from .drivers import needs_vulkan
 pytestmark = pytest.mark.gpu
 
 WIDENED = (lambda x: xp.sum(x.astype("int64"), axis=1), ShapeDtype((64, 64), np.int32))
+WIDENED_VECTOR = (lambda x: xp.sum(x), ShapeDtype((20_000,), np.int32))
 NEGATED = (lambda x: xp.sum(-x, axis=1), ShapeDtype((8, 64)))
 REFUSALS = [
     (*WIDENED, "cuda:sm_80", "failed to distribute"),
@@ -38,6 +39,11 @@ def test_reductions_of_computed_operands_compile(
 ) -> None:
     compiled = adze.trace(function, spec).lower(target).compile()
     assert compiled.vmfb
+
+
+def test_long_sums_of_widened_integers_compile() -> None:
+    function, spec = WIDENED_VECTOR
+    assert adze.trace(function, spec).lower("cuda:sm_80").compile().vmfb
 
 
 @pytest.mark.thorough

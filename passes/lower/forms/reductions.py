@@ -47,6 +47,9 @@ _COMBINE: Final = {
 }
 
 
+RESHAPES: Final = ("tensor.collapse_shape", "tensor.expand_shape")
+
+
 def combine(b: LinalgBuilder, name: str, dtype: np.dtype, left: Value, right: Value) -> Value:
     """The scalar that one step of the reduction or running value `name` makes."""
     return getattr(b.scalars, _COMBINE[name])(dtype, left, right)
@@ -104,6 +107,8 @@ def reduce_axes(
         return _reduce_once(ctx, name, x, axes, _identity_init(b, identity, carried), dtype, carried)
     if stages.split is not None:
         x = collapse_axes(b, x, [axes]) if len(axes) > 1 else x
+        if b.kind is TargetKind.CUDA and _is_widened(x):
+            x = b.materialise(x)  # IREE refuses to sum elements of one width in another
         return _reduce_vector(ctx, name, x, stages.split, identity, dtype, carried)
     partial = _reduce_once(ctx, name, x, stages.first, _identity_init(b, identity, carried), dtype, carried)
     rest = tuple(range(len(axes) - len(stages.first)))
@@ -163,11 +168,27 @@ def _regrouped(b: LinalgBuilder, x: Value, sizes: Sequence[Size]) -> Value:
     return expand_axes(b, flat, [list(range(len(sizes)))], sizes)
 
 
+def _is_widened(x: Value) -> bool:
+    """Whether a generic computes integers from narrower ones."""
+    while not isinstance(x.owner, mlir.ir.Block) and x.owner.operation.name in RESHAPES:
+        x = x.owner.operation.operands[0]
+    if isinstance(x.owner, mlir.ir.Block) or x.owner.operation.name != "linalg.generic":
+        return False
+    widths = [_integer_width(v) for v in (x, *list(x.owner.operation.operands)[:-1])]
+    return widths[0] > 0 and any(0 < width < widths[0] for width in widths[1:])
+
+
+def _integer_width(x: Value) -> int:
+    """The bits of integer elements, 0 for others."""
+    element = x.type.element_type if isinstance(x.type, mlir.ir.RankedTensorType) else None
+    return int(element.width) if isinstance(element, mlir.ir.IntegerType) else 0
+
+
 def _is_stored(x: Value) -> bool:
     """Whether `x`, or what it is a reshape of, is an argument or the result of a kernel of our own."""
     owner = x.owner
     while not isinstance(owner, mlir.ir.Block):
-        if owner.operation.name not in ("tensor.collapse_shape", "tensor.expand_shape"):
+        if owner.operation.name not in RESHAPES:
             return bool(owner.operation.name == DISPATCH)
         owner = owner.operation.operands[0].owner
     return True

@@ -115,8 +115,10 @@ def expm1(x: Term) -> Term:
 
 
 def logistic(x: Term) -> Term:
-    e = exp(-x.absolute())
-    return choose(x >= 0.0, x.lift(1.0), e) / (e + 1.0)
+    is_positive = x >= 0.0
+    # Not the negated absolute value: NVIDIA's assembler takes it for a number when it is NaN.
+    e = exp(choose(is_positive, -x, x))
+    return choose(is_positive, x.lift(1.0), e) / (e + 1.0)
 
 
 def sinh(x: Term) -> Term:
