@@ -2,7 +2,7 @@
 
 from _case import Case
 
-from . import elementwise, irregular, linear_algebra, loops, nets, products, sampling, small
+from . import elementwise, irregular, linear_algebra, loops, nets, products, programs, sampling, small
 
 FAMILIES: dict[str, tuple[Case, ...]] = {
     "elementwise": elementwise.CASES,
@@ -13,4 +13,5 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "irregular": irregular.CASES,
     "random": sampling.CASES,
     "small": small.CASES,
+    "programs": programs.CASES,
 }

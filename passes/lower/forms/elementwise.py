@@ -7,21 +7,53 @@ op's attributes and one element of each operand.
 
 from __future__ import annotations
 
+import math
 from functools import cache
+from typing import Final
 
 import numpy as np
 
+from ....dialects import mlir
+from ....dialects.builder.emitter import Reader
+from ....dialects.codec import Codec
+from ....dialects.ops.constants import Constant
+from ....dialects.ops.elementwise.arithmetic import Rem
+from ....dialects.ops.shape.rearrange import BroadcastInDim
+from ....dialects.types import FLOATS
 from ..builder import ScalarRule, Value
 from ..lowering import LoweringContext
 from ..scalars import Scalars
+
+LEAST: Final = 1.0  # a divisor that no quotient by it is infinite for
+MOST: Final = 1024.0  # nor zero, in any format
 
 
 def lower_elementwise(ctx: LoweringContext, *operands: Value, **attributes: object) -> Value:
     """`linalg.generic` over all elements."""
     dtypes = tuple(t.dtype for t in ctx.operand_tensors)
-    return ctx.builder.elementwise(
-        scalar_code(ctx.op.name), dtypes, ctx.result_type.dtype, operands, attributes
-    )
+    name = "rem_by_power_of_two" if _divides_by_power_of_two(ctx) else ctx.op.name
+    return ctx.builder.elementwise(scalar_code(name), dtypes, ctx.result_type.dtype, operands, attributes)
+
+
+def _divides_by_power_of_two(ctx: LoweringContext) -> bool:
+    """Whether an op is a remainder of floats by 1, 2, 4, ...: another takes a hundred operations."""
+    if ctx.op is not Rem or ctx.operand_dtype not in FLOATS:
+        return False
+    number = _repeated_number(ctx, ctx.operation.operands[1])
+    return number is not None and LEAST <= abs(number) <= MOST and math.frexp(number)[0] in (0.5, -0.5)
+
+
+def _repeated_number(ctx: LoweringContext, value: Value) -> float | None:
+    """The number that all elements of a constant are; None of others."""
+    if isinstance(value.owner, mlir.ir.Block):
+        return None
+    application = Reader(Codec(ctx.builder.context)).read(value.owner.operation)
+    if application is not None and application.op is BroadcastInDim:
+        return _repeated_number(ctx, application.operands[0])
+    if application is None or application.op is not Constant:
+        return None
+    array = Constant.evaluate(**application.attributes)
+    return float(array) if array.ndim == 0 else None
 
 
 @cache

@@ -30,13 +30,16 @@ REAL: Final[dict[str, Callable[..., Term]]] = {
         "atanh", "cbrt")},
     **{name: getattr(trigonometry, name) for name in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2")},
     **{name: getattr(special, name) for name in ("erf", "erfc", "erf_inv", "lgamma", "digamma")},
-    "pow": exponentials.pow_, "rem": reals.fmod, "sqrt": Term.sqrt, "rsqrt": reals.rsqrt, "floor": Term.floor,
+    "pow": exponentials.pow_, "rem": reals.fmod, "rem_by_power_of_two": reals.fmod_by_power_of_two,
+    "sqrt": Term.sqrt, "rsqrt": reals.rsqrt, "floor": Term.floor,
     "ceil": reals.ceil, "round": Term.rounded, "sign": reals.sign, "max": reals.maximum,
     "min": reals.minimum,
 }  # fmt: skip
 
 
-SHORT: Final = frozenset({"sqrt", "rsqrt", "floor", "ceil", "round", "sign", "max", "min"})
+SHORT: Final = frozenset(
+    {"rem_by_power_of_two", "sqrt", "rsqrt", "floor", "ceil", "round", "sign", "max", "min"}
+)
 """Functions of a few ops, which are emitted where they are used."""
 
 

@@ -68,6 +68,14 @@ def fmod(x: Term, y: Term) -> Term:
     return choose(x.is_nan() | y.is_nan(), x + y, result)
 
 
+def fmod_by_power_of_two(x: Term, y: Term) -> Term:
+    """The same for |y| = 1, 2, 4, ...: the quotient and what it leaves are exact."""
+    divisor = y.absolute()
+    magnitude = x.absolute()
+    rest = (magnitude - (magnitude / divisor).floor() * divisor).absolute()
+    return choose(magnitude < divisor, magnitude, rest).with_sign_bits(x.sign_bits())
+
+
 def _significand(a: Term) -> tuple[Term, Term]:
     """(m, e) with a = m 2**e and m an integer with its top bit at the implicit one's place."""
     form = a.format

@@ -100,6 +100,10 @@ class Scalars:
             return integers.rem(Term(x), Term(y), dtype.kind == "i", self._on_vulkan).value
         return self._float("rem", dtype, x, y)
 
+    def rem_by_power_of_two(self, dtype: np.dtype, x: ir.Value, y: ir.Value) -> ir.Value:
+        """The remainder of floats for |y| = 1, 2, 4, ..., in a few operations."""
+        return self._float("rem_by_power_of_two", dtype, x, y)
+
     def pow(self, dtype: np.dtype, x: ir.Value, y: ir.Value) -> ir.Value:
         """x**y. Floats: the special cases of C99. Integers wrap; negative exponents give 0 unless x = +-1."""
         if dtype.kind in "iu":
