@@ -315,6 +315,8 @@ def lower_concatenate(ctx: LoweringContext, *xs: Value, axis: int) -> Value:
     whole = empty_like(b, xs[0], merged)
     if 0 in merged:
         return whole
+    if configuration.weaves(ctx.target, [shape[axis] for shape in shapes], merged, axis):
+        return _woven(b, xs, whole, merged)
     for x, shape, offset in zip(xs, shapes, offsets, strict=False):
         if shape[axis] == 0:
             continue
@@ -323,6 +325,24 @@ def lower_concatenate(ctx: LoweringContext, *xs: Value, axis: int) -> Value:
         place[axis] = offset
         whole = insert_slice(b, b.retype(x, part), whole, place, [1] * len(merged))
     return whole
+
+
+def _woven(b: LinalgBuilder, xs: Sequence[Value], whole: Value, merged: Sequence[Size]) -> Value:
+    """Arrays of one column each, side by side: one generic that takes each element from its array."""
+    columns = [reshape(b, x, merged[:-1]) for x in xs]
+    rank = len(merged)
+
+    def body(*scalars: Value) -> Value:
+        *elements, _ = scalars
+        number = mlir.linalg.IndexOp(rank - 1).result
+        chosen = elements[-1]
+        for k in range(len(elements) - 2, -1, -1):
+            is_here = mlir.arith.cmpi(mlir.arith.CmpIPredicate.eq, number, b.size_value(k))
+            chosen = mlir.arith.select(is_here, elements[k], chosen)
+        return chosen
+
+    maps = [*[b.axes_map(rank, tuple(range(rank - 1)))] * len(columns), b.identity_map(rank)]
+    return b.generic(columns, [whole], maps, ["parallel"] * rank, body)
 
 
 def _sliced(x: Value) -> tuple[Value, list[int], list[int]]:

@@ -94,7 +94,8 @@ def reduce_axes(
         keys, start = keys_of(b, name, dtype, x), first_key(name, dtype)
         integers = key_dtype(dtype)
         return floats_of(b, dtype, reduce_axes(ctx, name, keys, axes, start, integers, integers))
-    if ctx.uses.get(x, 0) > 1 and not all(isinstance(n, int) for n in b.shape(x)):
+    stages = configuration.reduction_stages(ctx.target, b.shape(x), axes)
+    if ctx.uses.get(x, 0) > 1 and _leaves_a_rest(b.shape(x), stages):
         # Observed: IREE fuses what computes `x` for another user too, whole and on the stack.
         x = b.materialise(x)
     kept = [n for axis, n in enumerate(b.shape(x)) if axis not in axes]
@@ -102,7 +103,6 @@ def reduce_axes(
         row = _regrouped(b, x, [n for axis, n in enumerate(b.shape(x)) if axis in axes])
         total = reduce_axes(ctx, name, row, tuple(range(len(axes))), identity, dtype, carried)
         return expand_axes(b, total, [], kept)
-    stages = configuration.reduction_stages(ctx.target, b.shape(x), axes)
     if stages is None:
         return _reduce_once(ctx, name, x, axes, _identity_init(b, identity, carried), dtype, carried)
     if stages.split is not None:
@@ -113,6 +113,14 @@ def reduce_axes(
     partial = _reduce_once(ctx, name, x, stages.first, _identity_init(b, identity, carried), dtype, carried)
     rest = tuple(range(len(axes) - len(stages.first)))
     return reduce_axes(ctx, name, partial, rest, identity, carried, carried)
+
+
+def _leaves_a_rest(shape: Sequence[Size], stages: configuration.Stages | None) -> bool:
+    """Whether a reduction takes a part of its operand by itself, or may: of sizes that are not known."""
+    sizes = [n for n in shape if isinstance(n, int)]
+    if len(sizes) < len(shape):
+        return True
+    return stages is not None and stages.split is not None and prod(sizes) % stages.split != 0
 
 
 def _reduced_joined_rows(

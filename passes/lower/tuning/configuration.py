@@ -26,6 +26,7 @@ Size: TypeAlias = "int | ir.Value"
 
 LARGE: Final = 1 << 16  # arrays from this size on are rather computed again than written and read
 SPLIT_FROM: Final = 1 << 14  # a reduction of more elements than this is done in two stages
+WOVEN: Final = 4  # columns that are joined element by element
 ROW: Final = 1024  # the length of the rows that a long vector is split into
 ROW_BYTES: Final = 16384  # how much of a row is reduced at once
 STRIP_LEAST: Final = 4  # columns at least that are reduced at once
@@ -122,6 +123,17 @@ def widens_bools(target: Target) -> bool:
     Measured on CPUs: LLVM takes the bits of vectors of comparisons one by one, eight times as long.
     """
     return target.kind is TargetKind.CPU
+
+
+def weaves(target: Target, columns: Sequence[Size], shape: Sequence[Size], axis: int) -> bool:
+    """Whether arrays of one column each are joined along the last axis by choosing each element, where
+    single elements would be copied.
+
+    Measured (Intel Xeon with AVX-512, three columns of 33,333): 464 -> 60 us.
+    """
+    is_known = all(isinstance(n, int) for n in shape)
+    is_of_columns = axis == len(shape) - 1 > 0 and set(columns) == {1}
+    return target.kind is TargetKind.CPU and is_known and is_of_columns and len(columns) <= WOVEN
 
 
 def recomputes_operands(target: Target) -> bool:

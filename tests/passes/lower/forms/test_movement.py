@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from iree.compiler.tools import compile_str
 
+import adze
+from adze import numpy as xp
 from adze.dialects.dialect import BY_NAME
 from adze.dialects.errors import AdzeError, TypeCheckError
 from adze.dialects.types import FLOAT32, FLOAT64, TensorType
@@ -178,3 +180,17 @@ def test_elementwise_chains_fuse_through_movement() -> None:
 def test_what_types_forbid_is_said(infer: Any, text: str) -> None:
     with pytest.raises(TypeCheckError, match=text):
         infer()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bool", "complex64", "int8"])
+def test_columns_are_woven(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    columns = [(rng.integers(0, 2, (60, 70)) * 3).astype(dtype) for _ in range(5)]
+
+    def woven(columns: Any) -> Any:
+        return [xp.stack(columns[:n], axis=-1) for n in (1, 2, 3, 4, 5)]
+
+    for n, got in enumerate(adze.jit(woven)(columns), 1):
+        np.testing.assert_array_equal(got, np.stack(columns[:n], axis=-1))
+    text = adze.trace(woven, columns).mlir("linalg")
+    assert text.count("tensor.insert_slice") == 5

@@ -100,6 +100,20 @@ def test_sums_of_large_arrays(name: str, shape: tuple[int, ...], axes: Any) -> N
     assert np.allclose(got, want, rtol=0, atol=4e-6 * scale)
 
 
+def test_a_sum_with_a_rest_of_what_another_op_takes_too() -> None:
+    """IREE computed all of it again on the stack, which it refused for its size."""
+    x = np.random.default_rng(0).standard_normal(100_003).astype(np.float32)
+
+    def places(x: Any) -> Any:
+        return xp.nonzero(x > 2, size=4000)[0], xp.unique(xp.round(x * 3), size=40)
+
+    found, values = adze.jit(places)(x)
+    wanted = np.nonzero(x > 2)[0]
+    np.testing.assert_array_equal(found[: len(wanted)], wanted)
+    distinct = np.unique(np.round(x * 3))
+    np.testing.assert_array_equal(values[: len(distinct)], distinct)
+
+
 def test_a_dynamic_axis_that_is_empty_has_the_least_value_at_position_0() -> None:
     empty = np.zeros(0, np.float32)
     assert run("dynamic_greatest", empty)[0] == -np.inf
