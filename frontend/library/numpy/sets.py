@@ -6,13 +6,13 @@ results are sorted, cut off at `size`, and filled up with `fill_value` (by defau
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ....dialects.types import BOOL, INT64
+from ....dialects.types import INT32, INT64
 from ...tracing.array import Array
-from ...tracing.frames import known_value
+from ...tracing.frames import current_frame, known_value
 from ...tracing.interpreter import ops
 from .arguments import concretization_error, count_array, full_like
 from .cumulative import cumsum, part
@@ -24,6 +24,8 @@ from .reshaping import ravel, reshape
 from .searching import nonzero, searchsorted, where
 from .sorting import argsort, sort
 from .take import take
+
+FEW: Final = 32  # candidates that each element is compared with, instead of a search among them
 
 
 class UniqueAll(NamedTuple):
@@ -155,10 +157,17 @@ def isin(
 ) -> Any:
     """Whether each element occurs among `test_elements`; `assume_unique` and `method` are hints."""
     value, candidates = promote(element, test_elements)
-    ordered = sort(ravel(candidates))
-    if ordered.shape[0] == 0 if isinstance(ordered.shape[0], int) else False:
-        is_member = full_like(value, False, BOOL)
+    flat = ravel(candidates)
+    count = flat.shape[0]
+    if isinstance(count, int) and (count == 0 or (count <= FEW and current_frame() is not None)):
+        # One kernel compares with all of them; integers, since a processor has few registers of bits.
+        found, one = full_like(value, 0, INT32), full_like(value, 1, INT32)
+        for k in range(count):
+            is_this = ops.compare(value, broadcast(flat[k], value.shape), direction="EQ")
+            found = ops.select(is_this, one, found)
+        is_member = ops.compare(found, one, direction="EQ")
     else:
+        ordered = sort(flat)
         place = searchsorted(ordered, value)
         is_member = ops.compare(take(ordered, place, axis=0, mode="clip"), value, direction="EQ")
     return logical_not(is_member) if invert else is_member
