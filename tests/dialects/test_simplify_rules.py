@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from adze.dialects.types import BFLOAT16, BOOL, COMPLEX64, FLOAT32, INT32, TensorType
+from adze.passes.analysis.evaluate import evaluate
 from adze.passes.optimize.simplify import simplify
 
 from .ops.programs import add_function, new_module
@@ -110,3 +111,20 @@ def test_whole_powers_are_products(exponent: int, dtype: np.dtype, expected: lis
 )
 def test_other_powers_stay(exponent: complex, dtype: np.dtype) -> None:
     assert "pow" in simplified(lambda b, x: b.pow(x, b.full_like(x, exponent)), dtype)
+
+
+@pytest.mark.parametrize(("low", "high", "interior"), [(0, 0, 1), (2, 0, 2), (0, 3, 1), (1, 1, 4)])
+def test_a_number_between_others_is_chosen_by_its_place(low: int, high: int, interior: int) -> None:
+    def padded(b: Any, x: Any) -> Any:
+        return b.pad(b.full_like(x, 7), b.scalar(2, INT32), low=(low,), high=(high,), interior=(interior,))
+
+    count = 300  # more than are folded
+    module, codec = new_module()
+    add_function(module, codec, "f", [TensorType((count,), INT32)], lambda b, x: [padded(b, x)])
+    simplify(module)
+    assert "adze.select" in str(module)
+    assert "adze.pad" not in str(module)
+    (got,) = evaluate(module, "f", [np.zeros(count, np.int32)])
+    want = np.full(low + high + count + (count - 1) * interior, 2)
+    want[low : len(want) - high : interior + 1] = 7
+    np.testing.assert_array_equal(got, want)

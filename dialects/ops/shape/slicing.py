@@ -6,7 +6,7 @@ program runs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, Generic
 
@@ -27,7 +27,7 @@ from ...protocols import (
     Values,
 )
 from ...symbolic_sizes import maximum, quotient
-from ...types import ANY, BOOL, Dimension, N, TensorType
+from ...types import ANY, BOOL, INT32, Dimension, N, TensorType
 from ..elementwise.family import repeated
 from .rearrange import Movement, states_own_shape
 
@@ -231,10 +231,47 @@ class Pad(Movement):
 
     @staticmethod
     def simplify(b: Builder, x: Value, padding_value: Value, *, attributes: Padding[Size]) -> Value | None:
-        """Padding by nothing is the operand."""
+        """Padding by nothing is the operand; one number between others is chosen by the place."""
         low, high, interior = attributes.low, attributes.high, attributes.interior
         nothing = all(isinstance(n, int) and n == 0 for n in (*low, *high, *interior))
-        return x if nothing else None
+        return x if nothing else Pad._of_numbers(b, x, padding_value, attributes)
+
+    @staticmethod
+    def _of_numbers(b: Builder, x: Value, padding_value: Value, attributes: Padding[Size]) -> Value | None:
+        """Where both operands repeat a number, and something goes between neighbours: a choice by place."""
+        number, around, type_ = b.constant_of(x), b.constant_of(padding_value), b.type_of(x)
+        assert isinstance(type_, TensorType)
+        if number is None or around is None or number.size != 1 or not any(attributes.interior):
+            return None
+        ends = [n for n in (*attributes.low, *attributes.high) if isinstance(n, int) and n >= 0]
+        if len(ends) < 2 * type_.rank or not type_.is_static or 0 in type_.shape:
+            return None
+        low, counts = ends[: type_.rank], [n for n in type_.static_shape if n is not None]
+        last = [m + (n - 1) * (k + 1) for m, n, k in zip(low, counts, attributes.interior, strict=True)]
+        shape = [m + 1 + after for m, after in zip(last, ends[type_.rank :], strict=True)]
+        if max(shape) > np.iinfo(INT32).max:
+            return None
+        inside = None
+        for axis, (first, end, between) in enumerate(zip(low, last, attributes.interior, strict=True)):
+            for condition in Pad._conditions(b, shape, axis, (first, end, between + 1)):
+                inside = condition if inside is None else b.and_(inside, condition)
+        chosen = [b.full(value.reshape(()), shape, type_.dtype) for value in (number, around)]
+        return None if inside is None else b.select(inside, *chosen)
+
+    @staticmethod
+    def _conditions(
+        b: Builder, shape: Sequence[int], axis: int, steps: tuple[int, int, int]
+    ) -> Iterator[Value]:
+        """That a place along an axis is one of the `steps`: from the first to the last, so far apart."""
+        first, last, apart = steps
+        place = b.iota(shape=tuple(shape), axis=axis, dtype=INT32)
+        if first:
+            yield b.compare(place, b.full_like(place, first), direction="GE")
+        if last < shape[axis] - 1:
+            yield b.compare(place, b.full_like(place, last), direction="LE")
+        if apart > 1:
+            rest = b.rem(b.sub(place, b.full_like(place, first)), b.full_like(place, apart))
+            yield b.compare(rest, b.full_like(place, 0), direction="EQ")
 
     @staticmethod
     def jvp(
