@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -39,8 +41,9 @@ def kernels_of(
     target: Any = AVX2,
     passes: tuple[Pass, ...] = REDUCTIONS,
 ) -> Any:
-    """The module with the kernels of our own of a program."""
-    lowered = adze.trace(function, *arrays).lower(target)
+    """The module with the kernels of our own of a program, whose small ops are left to IREE."""
+    with patch.dict(os.environ, ADZE_LOOP_KERNELS="off"):
+        lowered = adze.trace(function, *arrays).lower(target)
     program = divided_into_kernels(lowered.bytecode(), target, lowered.options())
     context = mlir.new_context(foreign_ops=False)
     module = mlir.ir.Module.parse(program, context)
