@@ -69,7 +69,8 @@ RNG = np.random.default_rng(5)
 
 
 def sample(*shape: int) -> np.ndarray:
-    return RNG.standard_normal(shape).astype(np.float32)
+    """The same numbers whatever ran before."""
+    return np.random.default_rng((5, *shape)).standard_normal(shape).astype(np.float32)
 
 
 @pytest.mark.parametrize(
@@ -246,7 +247,7 @@ def test_narrow_columns(name: str) -> None:
     scale = np.sqrt(np.prod([shape[axis] for axis in axes]))
     np.testing.assert_allclose(total, wide.sum(axes), rtol=1e-5, atol=4e-6 * scale)
     np.testing.assert_array_equal(greatest, x.max(axes))
-    np.testing.assert_allclose(squares, (wide * wide).sum(axes), rtol=2e-6)
+    np.testing.assert_allclose(squares, (wide * wide).sum(axes), rtol=4e-6)  # of up to 20,001 of one sign
     np.testing.assert_array_equal(exceeds, (x > 4.0).any(axes))
 
 
