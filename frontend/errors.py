@@ -45,6 +45,18 @@ class IndexingError(ArgumentError, IndexError, TypeError):
     """An index is of a kind that arrays do not take: an IndexError in NumPy, a TypeError in JAX."""
 
 
+class UnknownIndexError(IndexingError, ConcretizationError):
+    """How many elements an index selects is only known at run time: a mask, or a bound of a slice."""
+
+
+class UndefinedRuleError(TraceError, AttributeError):
+    """A function with rules of its own is differentiated before it has them."""
+
+
+class CotangentError(TraceError, ValueError):
+    """The backward rule of a function returns a cotangent of another type than its argument has."""
+
+
 class ShapeError(AdzeError, ValueError, TypeError):
     """Shapes, axes or an equation string do not fit together: a ValueError in NumPy, a TypeError in JAX."""
 

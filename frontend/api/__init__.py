@@ -51,6 +51,8 @@ def _array_functions() -> Mapping[str, Callable[..., Any]]:
         "sharding_of": "sharding.arrays",
         "shards_of": "sharding.arrays",
         "laid_out": "sharding.arrays",
+        "device_of_jax": "sharding.ranks",
+        "lying_as": "sharding.constraints",
         "name_saved_values": "staging.callable_policies",
         "stablehlo_text": "imports.stablehlo_out.function",
     }

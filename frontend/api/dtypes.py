@@ -12,9 +12,10 @@ from .frontend.library.numpy import finfo as finfo
 from .frontend.library.numpy import iinfo as iinfo
 from .frontend.library.numpy import issubdtype as issubdtype
 from .frontend.library.numpy import result_type as result_type
+from .frontend.tracing.jax_rules import FLOAT0 as _FLOAT0
 
 TypePromotionError = _errors.DtypeError
-float0 = _numpy.dtype([("float0", _numpy.void, 0)])
+float0 = _FLOAT0
 _SCALARS = {"b": bool, "i": int, "u": int, "f": float, "V": float, "c": complex}
 
 

@@ -6,7 +6,7 @@ from .frontend.library.random.reuse import KeyReuseError as KeyReuseError
 from .runtime import errors as _runtime_errors
 
 ConcretizationTypeError = _errors.ConcretizationError
-NonConcreteBooleanIndexError = _errors.ConcretizationError
+NonConcreteBooleanIndexError = _errors.UnknownIndexError
 TracerArrayConversionError = _errors.ConcretizationError
 TracerBoolConversionError = _errors.ConcretizationError
 TracerIntegerConversionError = _errors.ConcretizationError

@@ -12,8 +12,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..sharding.constraints import reshard
-from ..tracing.layouts import stated_by_caller
+from ..sharding.constraints import lying_as
 from .wide_defaults import MAKERS, OF_WHOLE_NUMBERS, SAMPLERS, of_wide_defaults
 
 OF_NUMPY: Final = frozenset(
@@ -95,9 +94,7 @@ def taking_out_sharding(function: Callable[..., Any]) -> Callable[..., Any]:
             stated = kwargs.pop(named)
         if stated is None:
             return function(*args, **kwargs)
-        with stated_by_caller():
-            result = function(*args, **kwargs)
-        return reshard(result, stated)
+        return lying_as(stated, lambda: function(*args, **kwargs))
 
     parameters = inspect.signature(function).parameters
     if "out_sharding" not in parameters:

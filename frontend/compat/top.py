@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
 
 import numpy as np
 
 from .. import tree
-from ..errors import UnsupportedError
+from ..errors import ArgumentError, UnsupportedError
 from ..sharding.ranks import Rank as Device
 from ..staging.jax_settings import Config
 from ..staging.jax_settings import config as settings
@@ -56,6 +57,13 @@ class ClientConfig(Config):
         if name == "jax_enable_x64":
             self._values[name] = bool(value)
             set_wide(bool(value))
+        elif name in CHECKS:
+            if value not in CHECKS[name]:
+                raise ArgumentError(
+                    f"{name} cannot be {value!r}, expected one of {', '.join(CHECKS[name])}",
+                    where=user_location_text(),
+                )
+            self._values[name] = value
         else:
             super().update(name, value)
         if name == "jax_num_cpu_devices":
@@ -66,8 +74,74 @@ class ClientConfig(Config):
         """Whether `jax_enable_x64` was set."""
         return bool(self._values["jax_enable_x64"])
 
+    @property
+    def values(self) -> dict[str, Any]:
+        """All settings by name."""
+        return dict(self._values)
+
+    def read(self, name: str) -> Any:
+        """The value of a setting."""
+        return getattr(self, name)
+
 
 config = ClientConfig()
+
+CHECKS: Final = {
+    "jax_numpy_dtype_promotion": ("standard", "strict"),
+    "jax_numpy_rank_promotion": ("allow", "warn", "raise"),
+    "jax_transfer_guard": ("allow", "log", "disallow", "log_explicit", "disallow_explicit"),
+}
+"""Settings that let JAX refuse programs: they are kept and refuse nothing, as what they allow is the same."""
+
+
+@contextmanager
+def setting(name: str, value: Any) -> Iterator[None]:
+    """A context in which a setting has a value."""
+    before = config.read(name)
+    config.update(name, value)
+    try:
+        yield
+    finally:
+        config.update(name, before)
+
+
+def enable_x64(new_val: bool = True) -> Any:
+    """A context in which 64 bits are the default, or 32."""
+    return setting("jax_enable_x64", new_val)
+
+
+def numpy_dtype_promotion(new_val: str = "standard") -> Any:
+    """A context of a check that adze does not make: see `CHECKS`."""
+    return setting("jax_numpy_dtype_promotion", new_val)
+
+
+def numpy_rank_promotion(new_val: str = "allow") -> Any:
+    """A context of a check that adze does not make: see `CHECKS`."""
+    return setting("jax_numpy_rank_promotion", new_val)
+
+
+def transfer_guard(new_val: str = "allow") -> Any:
+    """A context of a check that adze does not make: see `CHECKS`."""
+    return setting("jax_transfer_guard", new_val)
+
+
+transfer_guard_device_to_device = transfer_guard_device_to_host = transfer_guard
+transfer_guard_host_to_device = transfer_guard
+
+
+@contextmanager
+def default_device(new_val: Any = None) -> Iterator[None]:
+    """A context whose computations run on a device of the CPU, as they do anyway.
+
+    Raises `UnsupportedError` for a device of another kind, which `adze.jit(device=...)` and ADZE_DEVICE name.
+    """
+    if new_val not in (None, "cpu") and getattr(new_val, "platform", None) != "cpu":
+        raise UnsupportedError(
+            f"default_device: {new_val} is no device of the CPU",
+            where=user_location_text(),
+            hint="name it in jit(..., device=...), or set ADZE_DEVICE before the process starts",
+        )
+    yield
 
 
 def pmap(
@@ -136,13 +210,21 @@ __all__ = [
     "NamedSharding",
     "P",
     "config",
+    "default_device",
     "device_count",
     "devices",
+    "enable_x64",
     "ensure_compile_time_eval",
     "local_device_count",
     "local_devices",
+    "numpy_dtype_promotion",
+    "numpy_rank_promotion",
     "pmap",
     "process_count",
     "process_index",
     "process_indices",
+    "transfer_guard",
+    "transfer_guard_device_to_device",
+    "transfer_guard_device_to_host",
+    "transfer_guard_host_to_device",
 ]

@@ -54,7 +54,12 @@ SAMPLERS: Final = frozenset(
 )
 
 
-OF_WHOLE_NUMBERS: Final = {"randint": np.int64, "poisson": np.int64, "bits": np.uint64}
+OF_WHOLE_NUMBERS: Final = {
+    "randint": np.int64,
+    "poisson": np.int64,
+    "bits": np.uint64,
+    "rademacher": np.int64,
+}
 """Samples of whole numbers, and their dtype in a program of 64 bits."""
 
 

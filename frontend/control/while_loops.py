@@ -18,7 +18,8 @@ import numpy as np
 from ...dialects.types import BOOL, INT64, INTEGERS, TensorType, require_possible
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
-from ..tracing.frames import current_frame, known_value
+from ..tracing.array import Array
+from ..tracing.frames import Tracer, current_frame, known_value
 from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of, resumes_trace, varied_over
 from ..tracing.interpreter import as_value, as_weak, ops
 from ..tracing.locations import located, user_location, user_location_text
@@ -181,11 +182,14 @@ def fori_loop(
 
     With bounds that are integers or sizes of arrays it is a scan and differentiable in both modes; with
     traced bounds a while loop, which takes `memory_budget` or `saved_states` to be differentiable in reverse
-    mode. The options are theirs.
+    mode. The options are theirs. The index is weakly typed, unless the bounds are traced arrays both.
     """
     saving = CheckpointOptions("fori_loop", checkpoint_every, memory_budget, saved_states)
-    is_weak = type(lower) is int and type(upper) is int
+    is_weak = (
+        type(lower) is int or type(upper) is int or not any(isinstance(b, Tracer) for b in (lower, upper))
+    )
     lower, upper = _known_bound(lower), _known_bound(upper)
+    are_known = not isinstance(lower, Dim) and not isinstance(upper, Dim)
     known = (int, np.integer) if memory_budget or saved_states else (int, np.integer, Dim)
     if isinstance(lower, known) and isinstance(upper, known):
         steps, indices = _indices(lower, upper)
@@ -195,7 +199,7 @@ def fori_loop(
                 where=user_location_text(),
                 hint=f"the number of steps is {steps}: give Python integers as bounds",
             )
-        step = _indexed(body_fun, is_weak)
+        step = _indexed(body_fun, are_known)
         width = 1 if unroll is None else unroll
         return scanned("fori_loop", step, init_val, indices, steps, False, width, saving)[0]
     first, last = scalar(lower, "the lower bound of fori_loop"), scalar(upper, "the upper bound of fori_loop")
@@ -215,13 +219,16 @@ def fori_loop(
     strong = [v.dtype for v in (first, last) if not v.weak_type] or [first.dtype]
     dtype = max(strong, key=lambda d: d.itemsize)
     start, end = as_value(first, dtype), as_value(last, dtype)
+    if isinstance(start, Array):
+        start = Array(start.numpy())  # an array of the user's stays as it is typed
 
     def keep_going(state: Any) -> Any:
         return state[0] < end
 
     def advance(state: Any) -> Any:
         i, val = state
-        return i + 1, body_fun(i, val)
+        after = i + 1
+        return after, body_fun(as_weak(i) if is_weak else i, val)
 
     return repeated_while("fori_loop", keep_going, advance, (start, init_val), None, saving)[1]
 

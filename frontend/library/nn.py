@@ -221,7 +221,7 @@ def batch_norm(x: Any, mean: Any, variance: Any, scale: Any, bias: Any, epsilon:
     return (inexact(x) - mean) * factor + bias
 
 
-def one_hot(x: Any, num_classes: int, *, dtype: Any = np.float32, axis: int = -1) -> Any:
+def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: int = -1) -> Any:
     """1 where the position along the new last `axis` equals the integer `x`, else 0."""
     return xp.one_hot(x, num_classes, dtype=dtype, axis=axis)
 

@@ -15,9 +15,11 @@ from typing import Any, Final
 import numpy as np
 
 from ...dialects.errors import AdzeError
+from .. import tree
 from ..errors import ArgumentTypeError, TraceError, UnsupportedError
 from ..tracing.array import Array
 from ..tracing.frames import Tracer
+from ..tracing.jax_rules import follows_jax
 from ..tracing.locations import user_location_text
 from ..tracing.operators import library_function
 from .numpy.creation import asarray
@@ -122,6 +124,8 @@ def call_function(function: Callable[..., Any], args: Sequence[Any], kwargs: Map
     module = getattr(function, "__module__", "") or ""
     name = function.__name__
     shown = f"{module}.{name}" if module.startswith("numpy") else f"numpy.{name}"
+    if _is_of_numpy(name, module, args, kwargs):
+        return function(*_plain(args), **_plain(kwargs))
     keywords = {k: v for k, v in kwargs.items() if k not in _IGNORED and v is not np._NoValue}
     if name in _NO_RESULT or _writes(keywords):
         raise _cannot_write(f"{shown}(..., out=...)" if _writes(keywords) else shown)
@@ -135,6 +139,35 @@ def call_function(function: Callable[..., Any], args: Sequence[Any], kwargs: Map
     if module.startswith(("numpy.random", "numpy.polynomial")):
         raise _unsupported(shown, [])
     return _apply_as(function, _lookup(_namespace(), name, shown), shown, args, keywords)
+
+
+_ANSWERS: Final = ("allclose", "array_equal", "array_equiv")
+_MOVEMENTS: Final = (
+    *("concatenate", "concat", "stack", "vstack", "hstack", "dstack", "column_stack", "block", "append"),
+    *("copy", "tile", "split", "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "meshgrid"),
+)
+
+
+def _is_of_numpy(name: str, module: str, args: Any, kwargs: Any) -> bool:
+    """Whether NumPy itself computes a function of known arrays: one whose answer is a bool, one that adze
+    does not have, one that writes into NumPy's arrays, and in programs written for JAX those that move
+    elements, whose results are arrays that can be written to."""
+    if any(isinstance(leaf, Tracer) for leaf in tree.leaves((list(args), dict(kwargs)))):
+        return False
+    if name in _ANSWERS or (name in _MOVEMENTS and follows_jax()):
+        return True
+    if name in _NO_RESULT:
+        return bool(args) and type(args[0]) is np.ndarray
+    if _writes(kwargs):
+        return _writes_known(kwargs, args)
+    is_extension = module.startswith(("numpy.linalg", "numpy.fft"))
+    home = getattr(_namespace(), module.split(".")[1]) if is_extension else _namespace()
+    return name not in home.__all__ or module.startswith(("numpy.random", "numpy.polynomial"))
+
+
+def _plain(value: Any) -> Any:
+    """`value` with NumPy's arrays in place of those of adze, in lists, tuples and dicts too."""
+    return tree.map(lambda leaf: np.asarray(leaf) if isinstance(leaf, Array) else leaf, value)
 
 
 def _apply_as(

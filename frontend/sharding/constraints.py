@@ -6,7 +6,7 @@ them, which the pass `partition` reads.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +55,13 @@ def _stated(what: str, x: Any, sharding: NamedSharding | None) -> Any:
             )
     lay(value, sharding.layout(value.ndim))
     return value
+
+
+def lying_as(stated: Any, function: Callable[[], Any]) -> Any:
+    """What a function returns, put as `out_sharding` states it; operands may disagree meanwhile."""
+    with stated_by_caller():
+        result = function()
+    return reshard(result, stated)
 
 
 def reshard(xs: Any, out_shardings: Any) -> Any:

@@ -73,3 +73,11 @@ class Rank:
 
     def __str__(self) -> str:
         return f"cpu:{self.id}"
+
+
+def device_of_jax() -> Rank:
+    """The device on which an array that is not divided lies, in the memory of a CPU."""
+    from ...dialects.communicator import bound
+
+    communicator = bound()
+    return Rank(0 if communicator is None else communicator.rank)

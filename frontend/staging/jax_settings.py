@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from typing import Any, Final
 
 from ..errors import ArgumentError, UnsupportedError
+from ..library.random.reuse import watch_keys
 from ..tracing.locations import user_location_text
 from . import retraces
 from .debug import nans, watch_nans
@@ -43,7 +44,7 @@ _ACCEPTED: Final[dict[str, tuple[Any, ...] | None]] = {
     "jax_array_garbage_collection_guard": ("allow",),
     "jax_no_tracing": (False,),
     "jax_softmax_custom_jvp": None,
-    "jax_debug_key_reuse": (False,),
+    "jax_debug_key_reuse": (False, True),
 }
 _OF_TOOLS: Final = (
     *("jax_compilation_cache_dir", "jax_compilation_cache_max_size", "jax_enable_compilation_cache"),
@@ -87,13 +88,16 @@ class Config:
     def update(self, name: str, value: Any) -> None:
         """Set `name`; raises `UnsupportedError` for a value that adze does not work by.
 
-        `jax_debug_nans` and `jax_disable_jit` hold from now on in this thread, the others everywhere.
+        `jax_debug_nans`, `jax_debug_key_reuse` and `jax_disable_jit` hold from now on in this thread, the
+        others everywhere.
         `jax_log_compiles` and `jax_explain_cache_misses` log each trace with its reason (logger `adze`).
         `jax_num_cpu_devices` is how many devices `jax.devices()` lists in programs written for JAX.
         """
         check(name, value)
         if name == "jax_debug_nans":
             watch_nans(value)
+        elif name == "jax_debug_key_reuse":
+            watch_keys(value)
         elif name == "jax_disable_jit":
             _Switch.install()
             _disabled.set(value)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentTypeError, UnsupportedError
 from ..sharding.constraints import Shardings
+from ..sharding.ranks import Rank
 from ..tracing.default_dtypes import check as check_default_dtypes
 from ..tracing.default_dtypes import default_dtypes as dtypes_context
 from ..tracing.locations import user_location_text
@@ -34,7 +35,7 @@ def jit(
     donate_argnums: int | Sequence[int] = (),
     donate_argnames: str | Sequence[str] = (),
     target: str | None = None,
-    device: str | None = None,
+    device: Any = None,
     first_call: str | None = None,
     default_dtypes: str | None = None,
     inline: bool = False,
@@ -49,8 +50,8 @@ def jit(
     Arguments are pytrees of NumPy arrays, adze arrays, Python numbers or anything with `__dlpack__`;
     results are `adze.Array`s. `static_argnums` and `static_argnames` name arguments that are Python
     values of the trace (hashable; a new value traces again). `target` is what code is made for (`cpu`,
-    `vulkan`, `cuda:sm_80`, ...; by default what the device needs), `device` where it runs (by default
-    ADZE_DEVICE, else the cheaper CPU driver).
+    `vulkan`, `cuda:sm_80`, ...; by default what the device needs), `device` where it runs (one of
+    `devices()` or its name; by default ADZE_DEVICE, else the cheaper CPU driver).
 
     `donate_argnums` and `donate_argnames` name arguments whose device arrays a call may use up: each of them
     is deleted when the call returns a result of as many bytes, which frees its memory; using it later is a
@@ -94,6 +95,7 @@ def jit(
             compiler_options=compiler_options,
         )
     _check_options(backend, compiler_options)
+    device = None if isinstance(device, Rank) else getattr(device, "name", device)
     if not callable(function):
         raise ArgumentTypeError(
             f"jit expects a function, got {type(function).__name__}", where=user_location_text()

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...dialects.types import short_name
 from ..errors import TraceError
+from .jax_rules import array_text, follows_jax
 from .kinds import Kind, kind_of
 from .locations import user_location_text
 from .operators import binary, library_function, method, reflected
@@ -33,8 +34,10 @@ _call_function = library_function("call_function")
 _call_ufunc = library_function("call_ufunc")
 _compress = library_function("compress")
 _copy_array = library_function("copy_array")
+_device_of_jax = library_function("device_of_jax")
 _delete_array = library_function("delete_array")
 _get_index = library_function("get_index")
+_lying_as = library_function("lying_as")
 _imag = library_function("imag")
 _matrix_transpose = library_function("matrix_transpose")
 _ravel = library_function("ravel")
@@ -172,9 +175,12 @@ class ArrayMethods:
         """The elements in row-major order, as a flat array."""
         return _ravel(self)
 
-    def reshape(self, *shape: Any, order: str = "C") -> Any:
+    def reshape(self, *shape: Any, order: str = "C", out_sharding: Any = None) -> Any:
         """`adze.numpy.reshape`; the shape as one tuple or as separate arguments."""
-        return _reshape(self, _one_or_several(shape), order=order)
+        wanted = _one_or_several(shape)
+        if out_sharding is not None:
+            return _lying_as(out_sharding, lambda: _reshape(self, wanted, order=order))
+        return _reshape(self, wanted, order=order)
 
     def transpose(self, *axes: Any) -> Any:
         """`adze.numpy.transpose`; the axes as one tuple or as separate arguments."""
@@ -280,8 +286,12 @@ class Array(ArrayMethods):
         return len(self.shape)
 
     @property
-    def device(self) -> str:
-        """The name of the device that holds the elements; `host` for an array that NumPy holds."""
+    def device(self) -> Any:
+        """The name of the device that holds the elements; `host` for an array that NumPy holds. To a program
+        written for JAX, the memory of a CPU is a device of `jax.devices()`."""
+        is_cpu = self.kind is None or self.kind.device.is_cpu
+        if is_cpu and follows_jax():
+            return _device_of_jax()
         return "host" if self.kind is None else self.kind.device.name
 
     @property
@@ -393,8 +403,8 @@ class Array(ArrayMethods):
         data: Array = self.addressable_shards[index].data
         return data
 
-    def devices(self) -> set[str]:
-        """The names of the devices that hold the elements: one."""
+    def devices(self) -> set[Any]:
+        """The devices that hold the elements, as `device` has it: one."""
         return {self.device}
 
     def tolist(self) -> Any:
@@ -413,6 +423,8 @@ class Array(ArrayMethods):
         return str(self.numpy())
 
     def __repr__(self) -> str:
+        if follows_jax():
+            return array_text(self.numpy(), self.weak_type)
         body = np.array2string(self.numpy(), separator=", ", prefix="Array(", threshold=100)
         place = "" if self.kind is None else f", device={self.device!r}"
         return f"Array({body}, dtype={short_name(self.dtype)}{place})"

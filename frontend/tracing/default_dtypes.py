@@ -16,9 +16,10 @@ from typing import Any, Final
 import numpy as np
 
 from ...dialects.errors import AdzeError
-from ...dialects.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INEXACT
+from ...dialects.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INEXACT, INT32, INT64, as_dtype
 from ...runtime.settings import read_setting
 from ..errors import ArgumentError
+from .jax_rules import Installed, follows_jax
 from .locations import user_location_text
 
 _WIDEST: Final = (FLOAT64, COMPLEX128)
@@ -81,15 +82,31 @@ def floating() -> np.dtype:
     return Floating.dtype
 
 
+def stated_dtype(dtype: Any) -> np.dtype:
+    """A dtype that a program states. Python's `float` and `complex` are float64 and complex128, as in NumPy,
+    and the default dtypes in programs written for JAX."""
+    if (dtype is float or dtype is complex) and follows_jax():
+        return floating() if dtype is float else complex_floating()
+    return as_dtype(dtype)
+
+
+def counting() -> np.dtype:
+    """The dtype of positions and whole numbers that are drawn: int32, or int64 beside float64."""
+    return INT32 if Floating.dtype == FLOAT32 else INT64
+
+
 def complex_floating() -> np.dtype:
     """The complex dtype of the same precision."""
     return COMPLEX64 if Floating.dtype == FLOAT32 else COMPLEX128
 
 
 def is_float32() -> bool:
-    """Whether NumPy's float64 yields here."""
+    """Whether NumPy's float64 yields here: where somebody says so, and in programs written for JAX that leave
+    64 bits off (after `adze.compat.install()`)."""
     name = _name_of(chosen())
-    return (_from_settings() if name is None else name) == "float32"
+    if name is None:
+        return (Installed.is_on and Floating.dtype == FLOAT32) or _from_settings() == "float32"
+    return name == "float32"
 
 
 def _name_of(choice: str | None) -> str | None:

@@ -29,6 +29,7 @@ from ...passes.ir.construction import add_function, finish_function, unique_symb
 from ..errors import ConcretizationError, LeakedTracerError
 from .array import ArrayMethods
 from .concrete_values import FrameValues, KnownArgument, MappedArgument, UnknownValueError, is_differentiated
+from .jax_rules import follows_jax
 from .locations import is_call_of, place_of_op, user_line, user_location_text
 from .operators import library_function
 from .sizes import Dim
@@ -134,6 +135,9 @@ class Tracer(ArrayMethods):
         return tuple(n.text if isinstance(n, Dim) else int(n) for n in shape)
 
     def __repr__(self) -> str:
+        if follows_jax():
+            sizes = ",".join(map(str, self.size_texts()))
+            return f"JitTracer({'~' if self.weak_type else ''}{self.dtype.name}[{sizes}])"
         return f"Tracer<{self.type}>"
 
     def origin(self) -> str:

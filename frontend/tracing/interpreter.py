@@ -19,6 +19,7 @@ from ...dialects.op import Op, Undefined, as_tuple
 from ...dialects.ops.elementwise.family import Elementwise
 from ...dialects.types import (
     BOOL,
+    FLOAT32,
     SIZE,
     TensorType,
     ValueType,
@@ -29,9 +30,10 @@ from ...dialects.types import (
 from ...passes.analysis.evaluate import WATCH
 from ..errors import ArgumentTypeError, OutOfRangeError
 from .array import Array, is_frozen
-from .default_dtypes import yields
+from .default_dtypes import floating, stated_dtype, yields
 from .exchange import of_dlpack
 from .frames import Frame, Tracer, current_frame, leaked, suspended_frame
+from .jax_rules import FLOAT0
 from .layouts import follow, layouts_of_results
 from .locations import located, user_location_text
 from .operators import library_function
@@ -219,7 +221,7 @@ def as_value(x: Any, dtype: Any = None) -> Any:
     Memory that its owner can write to is copied, as an adze array never changes. Raises `ArgumentError` for
     anything that is not array-like.
     """
-    wanted = None if dtype is None else as_dtype(dtype)
+    wanted = None if dtype is None else stated_dtype(dtype)
     if isinstance(x, (Tracer, Array)):
         return x if wanted is None or x.dtype == wanted else ops.convert(wide_of(x), dtype=wanted)
     if isinstance(x, Dim):
@@ -246,6 +248,8 @@ def as_value(x: Any, dtype: Any = None) -> Any:
         raise
     except (ValueError, TypeError):
         raise _not_an_array(x) from None
+    if array.dtype == FLOAT0:  # the tangent of integers becomes zeros of a dtype that programs have
+        return Array(np.zeros(array.shape, BOOL))
     if array.dtype.kind in "OSUVMm" and array.dtype.name != "bfloat16":
         raise _not_an_array(x)
     converted = array.astype(wanted or as_dtype(array.dtype), copy=False)
@@ -281,9 +285,9 @@ def as_weak(value: Any) -> Any:
     """A float64 or complex128 result of weak values alone as what a user sees: weakly typed, of the default
     dtype (float32, complex64). It carries `value` along, which `wide_of` returns when it meets 64 bits.
 
-    Integers are weak as they are, and booleans never are.
+    Integers are weak as they are, floats too where float64 is the default, and booleans never are.
     """
-    narrow = _FACES.get(value.dtype)
+    narrow = _FACES.get(value.dtype) if floating() == FLOAT32 else None
     if isinstance(value, Array) and value.kind is not None:
         value = Array(value.numpy())  # compiled programs know an array on a device by its kind alone
     if narrow is None:

@@ -22,6 +22,8 @@ from ...dialects import types
 from ...dialects.errors import AdzeError
 from ...dialects.symbolic_sizes import is_size_text
 from ...runtime.artifact.signature import Bounds
+from .default_dtypes import stated_dtype
+from .jax_rules import follows_jax
 
 SpecDimension = int | str | None
 SpecTree: TypeAlias = "ShapeDtype | dict[str, SpecTree] | list[SpecTree] | tuple[SpecTree, ...] | None"
@@ -84,7 +86,7 @@ def bounded_name(text: str) -> BoundedName:
     return BoundedName(match["name"], bounds)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ShapeDtype:
     """An array known by shape and dtype only: `ShapeDtype((8, 784), "float32")`.
 
@@ -112,7 +114,7 @@ class ShapeDtype:
     ) -> None:
         dimensions = tuple(_dimension(size) for size in shape)
         object.__setattr__(self, "shape", dimensions)
-        object.__setattr__(self, "dtype", types.as_dtype(dtype))
+        object.__setattr__(self, "dtype", stated_dtype(dtype))
         object.__setattr__(self, "weak_type", bool(weak_type))
         object.__setattr__(self, "varying", frozenset(vma))
         object.__setattr__(self, "sharding", sharding if hasattr(sharding, "spec") else None)
@@ -153,6 +155,26 @@ class ShapeDtype:
         """How many elements there are, None where a dimension is dynamic."""
         sizes = [size for size in self.shape if isinstance(size, int)]
         return math.prod(sizes) if len(sizes) == len(self.shape) else None
+
+    def update(self, **changes: Any) -> ShapeDtype:
+        """The same with other values for some of `shape`, `dtype`, `weak_type`, `sharding` and `vma`."""
+        own = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type}
+        return type(self)(**{**own, "sharding": self.sharding, "vma": self.varying, **changes})
+
+    def __len__(self) -> int:
+        if not self.shape or not isinstance(self.shape[0], int):
+            raise SpecError(f"{self} has no length")
+        return self.shape[0]
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        if not follows_jax():
+            return f"ShapeDtype(shape={self.shape}, dtype={self.dtype!r}, weak_type={self.weak_type})"
+        weak = ", weak_type=True" if self.weak_type else ""
+        placed = "" if self.sharding is None else f", sharding={self.sharding}"
+        return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{weak}{placed})"
 
     def __str__(self) -> str:
         name = next(name for name, dtype in DTYPE_NAMES.items() if dtype == self.dtype)

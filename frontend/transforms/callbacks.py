@@ -16,10 +16,11 @@ from typing import Any, Final
 import numpy as np
 
 from ...dialects.ops.host_calls import Mapping, known_sizes, register
-from ...dialects.types import TensorType
+from ...dialects.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT32, INT64, TensorType
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError, CallbackError
 from ..tracing.array import Array
+from ..tracing.default_dtypes import floating
 from ..tracing.frames import current_frame, outside_traces
 from ..tracing.function_scope import resumes_trace
 from ..tracing.interpreter import as_value, ops
@@ -194,6 +195,7 @@ class _Function:
         self.leaves, self.structure = tree.flatten((args, kwargs))
         specs, self.result_tree = tree.flatten(result_shape_dtypes)
         self.result_types = tuple(map(_type_of, specs))
+        self.narrows = floating() == FLOAT32 and follows_jax()
 
     def values(self) -> list[Any]:
         """The arguments as values of the trace, of the dtypes that they show outside of it."""
@@ -225,6 +227,8 @@ class _Function:
     def _result(self, leaf: Any, type_: TensorType) -> np.ndarray:
         dtype = type_.dtype if type(leaf) in (bool, int, float, complex) else None
         array = np.array(leaf, dtype)  # a copy: the function may write to what it returned, in its next call
+        if self.narrows and _NARROW.get(array.dtype) == type_.dtype:
+            array = array.astype(type_.dtype)  # what JAX makes of 64 bits that NumPy chose
         fits = array.ndim == type_.rank and all(
             n is None or n == m for n, m in zip(type_.shape, array.shape, strict=True)
         )
@@ -234,6 +238,13 @@ class _Function:
                 f"its result_shape_dtypes say {type_}"
             )
         return array
+
+
+_NARROW: Final = {
+    **{FLOAT64: FLOAT32, COMPLEX128: COMPLEX64, INT64: INT32},
+    np.dtype(np.uint64): np.dtype(np.uint32),
+}
+"""Dtypes of 64 bits, and what programs for JAX that leave `jax_enable_x64` off make of them."""
 
 
 class _Pure:

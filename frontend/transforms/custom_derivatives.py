@@ -16,7 +16,7 @@ from ...dialects.types import INEXACT
 from ...passes.autodiff.variants import BY_COTANGENTS, Variants
 from ...passes.ir.construction import Activity
 from .. import tree
-from ..errors import TraceError
+from ..errors import CotangentError, TraceError, UndefinedRuleError
 from ..tracing.concrete_values import KnownArgument, results_of
 from ..tracing.function_scope import Argument, PrivateFunction, check_sizes
 from ..tracing.interpreter import as_value, ops
@@ -67,7 +67,7 @@ class custom_jvp(Custom):  # a decorator, named as JAX has it
 
     def _rules(self) -> Sequence[Callable[..., Any]]:
         if self._rule is None:
-            raise TraceError(
+            raise UndefinedRuleError(
                 f"custom_jvp function {function_name(self._function)} has no rule",
                 where=user_location_text(),
                 hint="define one: @f.defjvp",
@@ -185,7 +185,7 @@ class custom_vjp(Custom):  # a decorator, named as JAX has it
 
     def _rules(self) -> Sequence[Callable[..., Any]]:
         if self._pair is None:
-            raise TraceError(
+            raise UndefinedRuleError(
                 f"custom_vjp function {function_name(self._function)} has no rules",
                 where=user_location_text(),
                 hint="define them: f.defvjp(fwd, bwd)",
@@ -347,7 +347,7 @@ class _Pullback:
             converted = _zero_like(value) if is_zero else as_value(cotangent)
             converted = as_value(converted, value.dtype) if converted.weak_type else converted
             if ops.type_of(converted) != ops.type_of(value):
-                raise TraceError(
+                raise CotangentError(
                     f"{rule} returns for argument {position} a "
                     f"cotangent of type {ops.type_of(converted)}, expected {ops.type_of(value)}",
                     where=user_location_text(),

@@ -18,6 +18,7 @@ from ..errors import ArgumentTypeError, ShardingError
 from ..tracing.frames import Tracer
 from ..tracing.function_scope import FunctionScope, check_sizes, keep_dimensions, varied_over, with_all_names
 from ..tracing.interpreter import as_value, laid_out, ops
+from ..tracing.jax_rules import FLOAT0, follows_jax
 from ..tracing.layouts import UNKNOWN, Layout, lay, layout_of
 from ..tracing.locations import user_location_text
 from ..tracing.varying import axes_of_value
@@ -59,9 +60,12 @@ class TangentType(NamedTuple):
         return cotangent
 
     def zeros(self) -> Any:
-        """The tangent of a value that does not move: zeros of its dtype, bools for integers (as float0)."""
+        """The tangent of a value that does not move: zeros of its dtype; bools for integers, or JAX's float0
+        in programs written for JAX."""
         if self.is_inexact:
             return ops.full(0, self.shape, self.type.dtype)
+        if follows_jax() and self.type.static_shape is not None:
+            return np.zeros(self.type.static_shape, FLOAT0)
         return ops.full(False, self.shape, np.dtype(np.bool_))
 
     def read(self, tangent: Any, name: str, what: str = "tangent") -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ....dialects.types import BFLOAT16, COMPLEX, FLOAT16, FLOAT32
+from ...tracing.default_dtypes import floating
 from ...tracing.interpreter import ops
 from .. import numpy as xp
 from ..numpy.arguments import (
@@ -275,14 +276,14 @@ def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None) ->
     """The frequencies of the points of `fft`, for samples `d` apart; float32 unless `dtype` is given."""
     del device
     frequencies = np.fft.fftfreq(_count("fftfreq", n), d)
-    return xp.asarray(frequencies.astype(FLOAT32 if dtype is None else dtype_of("fftfreq", dtype)))
+    return xp.asarray(frequencies.astype(floating() if dtype is None else dtype_of("fftfreq", dtype)))
 
 
 def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None) -> Any:
     """The frequencies of the points of `rfft`, for samples `d` apart; float32 unless `dtype` is given."""
     del device
     frequencies = np.fft.rfftfreq(_count("rfftfreq", n), d)
-    return xp.asarray(frequencies.astype(FLOAT32 if dtype is None else dtype_of("rfftfreq", dtype)))
+    return xp.asarray(frequencies.astype(floating() if dtype is None else dtype_of("rfftfreq", dtype)))
 
 
 def _count(function: str, n: Any) -> int:

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from ....dialects.ops.control.choices import place
-from ....dialects.types import INTEGERS, as_dtype
+from ....dialects.types import INTEGERS
 from ...control.branches import chosen_branch
+from ...tracing.default_dtypes import stated_dtype
 from ...tracing.frames import current_frame
 from ...tracing.interpreter import as_value, ops
 from .. import numpy as xp
@@ -71,7 +72,7 @@ def broadcast_like(arr: Any, like_arr: Any) -> Any:
 
 def empty(shape: Sequence[Any], dtype: Any) -> Any:
     """An array whose elements mean nothing: zeros."""
-    return xp.zeros(tuple(shape), dtype=as_dtype(dtype))
+    return xp.zeros(tuple(shape), dtype=stated_dtype(dtype))
 
 
 def mulhi(x: Any, y: Any, /) -> Any:

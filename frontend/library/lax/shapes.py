@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ....dialects.types import as_dtype
 from ... import tree
 from ...errors import ShapeError
+from ...tracing.default_dtypes import stated_dtype
 from ...tracing.interpreter import as_value, ops
 from ...tracing.locations import user_location_text
 from ...tracing.sizes import product
@@ -20,7 +20,7 @@ from .scalar_operands import axes_of, axis_of
 
 def full(shape: Sequence[Any], fill_value: Any, dtype: Any = None) -> Any:
     """An array of `shape` filled with a scalar; its dtype is the scalar's unless given."""
-    wanted = as_value(fill_value).dtype if dtype is None else as_dtype(dtype)
+    wanted = as_value(fill_value).dtype if dtype is None else stated_dtype(dtype)
     value = as_value(fill_value, wanted)
     return ops.broadcast_in_dim(value, shape=tuple(shape), dimensions=())
 
@@ -33,12 +33,12 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Sequence[Any] |
 
 def iota(dtype: Any, size: Any) -> Any:
     """`[0, 1, ..., size - 1]`."""
-    return ops.iota(shape=(size,), axis=0, dtype=as_dtype(dtype))
+    return ops.iota(shape=(size,), axis=0, dtype=stated_dtype(dtype))
 
 
 def broadcasted_iota(dtype: Any, shape: Sequence[Any], dimension: int) -> Any:
     """Counts along one axis of an array of `shape`."""
-    return ops.iota(shape=tuple(shape), axis=axis_of(dimension, len(shape)), dtype=as_dtype(dtype))
+    return ops.iota(shape=tuple(shape), axis=axis_of(dimension, len(shape)), dtype=stated_dtype(dtype))
 
 
 def broadcast(operand: Any, sizes: Sequence[Any]) -> Any:

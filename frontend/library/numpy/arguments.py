@@ -13,15 +13,16 @@ from typing import Any
 import numpy as np
 
 from ....dialects.errors import TypeCheckError
-from ....dialects.types import INEXACT, TensorType, as_dtype, require_possible
+from ....dialects.types import INEXACT, TensorType, require_possible
 from ...errors import ArgumentError, ArgumentTypeError, AxisError, ConcretizationError, DtypeError, ShapeError
 from ...tracing.array import Array
+from ...tracing.default_dtypes import floating, stated_dtype
 from ...tracing.frames import Tracer, known_value
 from ...tracing.function_scope import check_sizes
 from ...tracing.interpreter import ops
 from ...tracing.locations import located, user_location_text
 from ...tracing.sizes import Dim
-from .promotion import WEAK_DTYPES, asarray_of, is_one, type_text
+from .promotion import asarray_of, is_one, type_text
 
 
 def shape_error(message: str, hint: str | None = None) -> ShapeError:
@@ -133,9 +134,9 @@ def shape_of(function: str, shape: Any) -> tuple[Any, ...]:
 
 
 def dtype_of(function: str, dtype: Any) -> np.dtype:
-    """`dtype` as a supported one; Python's float is float64 and int int64, as in NumPy."""
+    """`dtype` as a supported one; Python's int is int64, as in NumPy."""
     try:
-        return as_dtype(dtype)
+        return stated_dtype(dtype)
     except TypeCheckError as error:
         raise dtype_error(f"{function}: {error.message}") from None
 
@@ -178,11 +179,11 @@ def full_like(x: Any, value: Any, dtype: np.dtype | None = None) -> Any:
 
 
 def float_value(x: Any) -> Any:
-    """`x` in its own dtype if that is inexact, else in float32, the default."""
+    """`x` in its own dtype if that is inexact, else in the default dtype, float32."""
     value = asarray_of(x)
     if value.dtype in INEXACT:
         return value
-    return ops.convert(value, dtype=WEAK_DTYPES[float])
+    return ops.convert(value, dtype=floating())
 
 
 def static_size(function: str, n: Any, what: str) -> int:

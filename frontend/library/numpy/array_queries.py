@@ -42,19 +42,19 @@ def array_equiv(a1: Any, a2: Any) -> Any:
     return all_of(equal(a1, a2))
 
 
-def apply_along_axis(function: Callable[..., Any], axis: int, x: Any, *args: Any, **kwargs: Any) -> Any:
-    """`function` of each vector along `axis`, stacked; the sizes of the other axes must be static."""
-    value = moveaxis(asarray_of(x), axis, -1)
+def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
+    """`func1d` of each vector along `axis`, stacked; the sizes of the other axes must be static."""
+    value = moveaxis(asarray_of(arr), axis, -1)
     rows = value.shape[:-1]
     if any(isinstance(n, Dim) for n in rows):
         raise argument_error("apply_along_axis: the other axes must have static sizes", "use adze.vmap")
-    results = [asarray_of(function(value[index], *args, **kwargs)) for index in np.ndindex(*rows)]
+    results = [asarray_of(func1d(value[index], *args, **kwargs)) for index in np.ndindex(*rows)]
     if not results:
         raise argument_error("apply_along_axis: there are no vectors to apply the function to")
     stacked = stack(results)
     result = ops.reshape(stacked, shape=(*rows, *results[0].shape))
     for offset in range(results[0].ndim):
-        result = moveaxis(result, len(rows) + offset, (axis % asarray_of(x).ndim) + offset)
+        result = moveaxis(result, len(rows) + offset, (axis % asarray_of(arr).ndim) + offset)
     return result
 
 

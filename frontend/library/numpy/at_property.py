@@ -13,6 +13,7 @@ import numpy as np
 
 from ....dialects.types import INT32
 from ...tracing.array import Array
+from ...tracing.operators import library_function
 from .arguments import scalar
 from .arithmetic import divide, power
 from .index_expressions import Item, OutOfBounds, out_of_bounds, parse
@@ -21,6 +22,8 @@ from .indexing import get_index
 from .promotion import asarray_of, broadcast, convert
 from .reductions import max as max_of
 from .searching import where
+
+_lying_as = library_function("lying_as")
 
 
 class Indexer:
@@ -58,10 +61,14 @@ class At:
         fill_value: Any = None,
         indices_are_sorted: bool = False,
         unique_indices: bool = False,
+        out_sharding: Any = None,
         wrap_negative_indices: bool = True,
     ) -> Any:
-        """`x[index]`, with a choice of what an index out of bounds reads."""
-        return get_index(self.array, self.index, out_of_bounds(mode, wrap_negative_indices), fill_value)
+        """`x[index]`, with a choice of what an index out of bounds reads, and of how the result lies."""
+        outside = out_of_bounds(mode, wrap_negative_indices)
+        if out_sharding is None:
+            return get_index(self.array, self.index, outside, fill_value)
+        return _lying_as(out_sharding, lambda: get_index(self.array, self.index, outside, fill_value))
 
     def set(self, values: Any, **keywords: Any) -> Any:
         """`x` with `x[index] = values`."""

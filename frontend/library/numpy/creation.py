@@ -6,7 +6,7 @@ Floats default to float32 and integers to int64; everything else keeps the dtype
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from ....dialects.types import (
 )
 from ...errors import ZeroStepError
 from ...tracing.array import Array
-from ...tracing.default_dtypes import floating
+from ...tracing.default_dtypes import floating, yields
 from ...tracing.exchange import of_dlpack
 from ...tracing.frames import Tracer
 from ...tracing.interpreter import as_value, as_weak, ops
@@ -56,6 +56,7 @@ from .promotion import (
     is_weak,
     promote,
     promote_types,
+    result_type,
 )
 from .transcendental import exp, log
 
@@ -107,6 +108,10 @@ asanyarray = ascontiguousarray = asarray
 
 
 def _from_sequence(items: Any, dtype: np.dtype | None) -> Any:
+    if dtype is None and _is_plain(items):
+        kinds = {k: None for k in _kinds(items)}
+        if any(k in PYTHON_SCALARS for k in kinds) and not _is_all_python(items):
+            dtype = result_type(*kinds)
     value = as_value(items) if _is_plain(items) else _stacked(items, dtype)
     if dtype is None and value.dtype == FLOAT64 and _is_all_python(items):
         dtype = FLOAT32
@@ -125,10 +130,20 @@ def _is_plain(items: Any) -> bool:
     return type(items) in PYTHON_SCALARS or isinstance(items, (np.generic, np.ndarray))
 
 
+def _kinds(items: Any) -> Iterator[Any]:
+    """What the items of nested sequences of numbers are: Python's types, and dtypes of others."""
+    for item in items if isinstance(items, (list, tuple)) else ():
+        if isinstance(item, (list, tuple)):
+            yield from _kinds(item)
+        else:
+            yield type(item) if type(item) in PYTHON_SCALARS else as_dtype(item.dtype)
+
+
 def _is_all_python(items: Any) -> bool:
+    """Whether nothing in nested sequences has a dtype of its own."""
     if isinstance(items, (list, tuple)):
         return all(_is_all_python(i) for i in items)
-    return type(items) in PYTHON_SCALARS
+    return type(items) in PYTHON_SCALARS or (isinstance(items, np.generic) and yields(items.dtype))
 
 
 def _stacked(items: Any, dtype: np.dtype | None) -> Any:
@@ -357,12 +372,15 @@ def indices(dimensions: Any, dtype: Any = INT64, sparse: bool = False) -> Any:
     return ops.concatenate(*grids, axis=0)
 
 
-def one_hot(x: Any, num_classes: int, *, dtype: Any = FLOAT32, axis: int = -1) -> Any:
-    """1 at the position that each integer of `x` names along a new axis, 0 elsewhere."""
+def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: int = -1) -> Any:
+    """1 at the position that each integer of `x` names along a new axis, 0 elsewhere; float32 by default."""
     value = asarray_of(x)
     place = normalize_axis("one_hot", axis, value.ndim + 1)
     shape = (*value.shape[:place], num_classes, *value.shape[place:])
     counted = ops.iota(shape=shape, axis=place, dtype=value.dtype)
     dimensions = tuple(a for a in range(len(shape)) if a != place)
     spread = ops.broadcast_in_dim(value, shape=shape, dimensions=dimensions)
-    return convert(ops.compare(spread, counted, direction="EQ"), dtype_of("one_hot", dtype))
+    return convert(
+        ops.compare(spread, counted, direction="EQ"),
+        floating() if dtype is None else dtype_of("one_hot", dtype),
+    )

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ....dialects.types import BOOL, INT32, INT64, INTEGERS, SIGNED
-from ...errors import IndexBoundsError, IndexingError
+from ...errors import IndexBoundsError, IndexingError, UnknownIndexError
 from ...tracing.array import Array
 from ...tracing.frames import Tracer, known_value
 from ...tracing.interpreter import ops
@@ -291,9 +291,10 @@ def _bound(value: Any) -> Any:
     if value is None or isinstance(value, Dim):
         return value
     if isinstance(value, Tracer) and known_value(value) is None:
-        raise concretization_error(
+        raise UnknownIndexError(
             f"a slice bound must be known while tracing, got the traced {type_text(value)}",
-            "use adze.lax.dynamic_slice for a window of fixed size, or a mask with adze.numpy.where",
+            where=user_location_text(),
+            hint="use adze.lax.dynamic_slice for a window of fixed size, or a mask with adze.numpy.where",
         )
     try:
         return operator.index(value)
@@ -331,8 +332,9 @@ def require_no_mask(x: Any, items: list[Item]) -> None:
     """Raise the error for a traced mask: its number of true elements is not known."""
     for item in items:
         if item.kind == "mask":
-            raise _indexing_error(
+            raise UnknownIndexError(
                 f"x[mask] with a traced mask {type_text(item.value)} has a shape that depends on values",
-                "use adze.numpy.where(mask, x, other), x.at[mask].set(value), or "
+                where=user_location_text(),
+                hint="use adze.numpy.where(mask, x, other), x.at[mask].set(value), or "
                 "x[adze.numpy.nonzero(mask, size=...)]",
             )

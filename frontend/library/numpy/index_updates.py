@@ -7,6 +7,7 @@ out of bounds are dropped, as JAX has it, unless `mode="clip"`; integers known w
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -14,7 +15,9 @@ import numpy as np
 
 from ....dialects.types import BOOL, INT64
 from ...errors import ShapeError
-from ...tracing.interpreter import ops
+from ...tracing.interpreter import as_value, ops, wide_of
+from ...tracing.jax_rules import follows_jax
+from ...tracing.locations import user_location
 from ...tracing.sizes import Dim
 from .arguments import argument_error, count_array, dtype_error, scalar, shape_error
 from .arithmetic import add, maximum, minimum, multiply
@@ -72,17 +75,31 @@ def values_for(x: Any, values: Any) -> Any:
             x.dtype.kind if x.dtype.kind in "biufc" else "f"
         ):
             return convert(values, x.dtype)
+        if follows_jax():
+            return _cast(as_value(values), x.dtype)
         raise dtype_error(
             f"cannot write {values!r} into {type_text(x)} without losing its kind of number",
             "convert the array first: x.astype(...)",
         )
     new = asarray_of(values)
     if new.dtype != x.dtype and not new.weak_type and not can_cast(new.dtype, x.dtype, "same_kind"):
+        if follows_jax():
+            return _cast(new, x.dtype)
         raise dtype_error(
             f"cannot write {type_text(new)} into {type_text(x)} without losing its kind of number",
             "convert one of them first with .astype",
         )
     return convert(new, x.dtype)
+
+
+def _cast(new: Any, dtype: np.dtype) -> Any:
+    """Values of another kind of number in the dtype of what they are written into, with JAX's warning."""
+    text = (
+        f"scatter inputs have incompatible types: cannot safely cast value from dtype={new.dtype.name} to "
+        f"dtype={dtype.name}; the part behind the point, or the imaginary part, is lost"
+    )
+    warnings.warn_explicit(text, FutureWarning, *user_location())
+    return ops.convert(ops.real(new) if new.dtype.kind == "c" else wide_of(new), dtype=dtype)
 
 
 def _fitted(new: Any, shape: Sequence[Any], x: Any) -> Any:

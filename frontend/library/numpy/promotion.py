@@ -41,8 +41,6 @@ from ...tracing.specs import ShapeDtype
 
 PYTHON_SCALARS: Final = (bool, int, float, complex)
 _WEAK: Final = {"b": bool, "i": int, "u": int, "f": float, "V": float, "c": complex}
-# What weak values are carried in when nothing else decides: as `scalar_value` makes them.
-WEAK_DTYPES: Final = {kind: scalar_value(kind(0), None).dtype for kind in PYTHON_SCALARS}
 # What they are computed in, so that they lose nothing until they meet an array.
 WIDE: Final = {FLOAT16: FLOAT64, FLOAT32: FLOAT64, COMPLEX64: COMPLEX128}
 _WIDEST: Final = (FLOAT64, COMPLEX128)
@@ -105,7 +103,7 @@ def promote_keys(keys: tuple[Any, ...]) -> tuple[np.dtype, bool]:
     weak = max((k for k in keys if not isinstance(k, np.dtype)), key=_RANK.__getitem__, default=None)
     if not strong:
         assert weak is not None
-        return WEAK_DTYPES[weak], weak is not bool
+        return weak_dtype(weak), weak is not bool
     deciding = [k for k in strong if k in INEXACT] or strong
     met = deciding[0]
     for dtype in deciding[1:]:
@@ -129,6 +127,11 @@ def _with_weak(dtype: np.dtype, weak: type) -> np.dtype:
     if weak is float:
         return floating()
     return COMPLEX128 if dtype == FLOAT64 else complex_floating()
+
+
+def weak_dtype(kind: type) -> np.dtype:
+    """What a Python scalar type is an array of when nothing else decides, as `scalar_value` makes it."""
+    return scalar_value(kind(0), None).dtype
 
 
 def common_dtype(*values: Any) -> tuple[np.dtype, bool]:
@@ -233,7 +236,7 @@ def stays_weak(function: Any) -> Any:
 
 def _is_weak_float(x: Any) -> bool:
     if isinstance(x, (Tracer, Array)):
-        return bool(x.weak_type) and x.dtype in WIDE
+        return bool(x.weak_type) and x.dtype in INEXACT
     return type(x) in (float, complex)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ....dialects.types import BOOL, COMPLEX, COMPLEX128, FLOAT32, FLOAT64
 from ...tracing.array import Array
+from ...tracing.default_dtypes import floating
 from ...tracing.interpreter import ops
 from .arguments import argument_error, float_value, full_like, require_sizes, shape_error
 from .arithmetic import add, clip, divide, multiply, remainder, sqrt, subtract
@@ -103,33 +104,33 @@ def _correlated(function: str, x: Any, y: Any, mode: str) -> Any:
 
 def bartlett(M: int) -> Any:
     """The triangular window of `M` points, float32."""
-    return Array(np.bartlett(M).astype(FLOAT32))
+    return Array(np.bartlett(M).astype(floating()))
 
 
 def blackman(M: int) -> Any:
     """Blackman's window of `M` points, float32."""
-    return Array(np.blackman(M).astype(FLOAT32))
+    return Array(np.blackman(M).astype(floating()))
 
 
 def hamming(M: int) -> Any:
     """Hamming's window of `M` points, float32."""
-    return Array(np.hamming(M).astype(FLOAT32))
+    return Array(np.hamming(M).astype(floating()))
 
 
 def hanning(M: int) -> Any:
     """Hann's window of `M` points, float32."""
-    return Array(np.hanning(M).astype(FLOAT32))
+    return Array(np.hanning(M).astype(floating()))
 
 
 def kaiser(M: int, beta: float) -> Any:
     """Kaiser's window of `M` points, float32; `beta` is a number."""
-    return Array(np.kaiser(M, beta).astype(FLOAT32))
+    return Array(np.kaiser(M, beta).astype(floating()))
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Any:
     """Values at `x` of the line through the points `(xp, fp)`, `xp` ascending; `left` and `right` outside."""
     wanted, places, values = asarray_of(x), asarray_of(xp), asarray_of(fp)
-    met = result_type(wanted, places, values, FLOAT32)
+    met = result_type(wanted, places, values, float)
     place_dtype = FLOAT64 if met in (FLOAT64, COMPLEX128) else FLOAT32
     wanted, places = convert(wanted, place_dtype), convert(places, place_dtype)
     values = convert(values, met)

@@ -15,7 +15,7 @@ from ....dialects.errors import AdzeError
 from ....dialects.types import FLOATS, INT32, UINT32, as_dtype, short_name
 from ...errors import ArgumentError, ArgumentTypeError, DtypeError, ShapeError
 from ...tracing.array import Array
-from ...tracing.default_dtypes import floating
+from ...tracing.default_dtypes import floating, stated_dtype, yields
 from ...tracing.frames import Tracer
 from ...tracing.interpreter import as_value
 from ...tracing.locations import user_location_text
@@ -90,7 +90,7 @@ def float_dtype(function: str, dtype: Any, *parameters: Any) -> np.dtype:
     """The float dtype of samples: the one given, else that of the parameters' arrays, else float32."""
     if dtype is None:
         strong = [p.dtype for p in parameters if hasattr(p, "dtype") and not getattr(p, "weak_type", False)]
-        floats = [d for d in map(np.dtype, strong) if d in FLOATS]
+        floats = [d for d in map(np.dtype, strong) if d in FLOATS and not yields(d)]
         return as_dtype(xp.result_type(*floats)) if floats else floating()
     wanted = _dtype(function, dtype)
     if wanted not in FLOATS:
@@ -115,7 +115,7 @@ def integer_dtype(function: str, dtype: Any, kinds: str = "iu") -> np.dtype:
 
 def _dtype(function: str, dtype: Any) -> np.dtype:
     try:
-        return as_dtype(dtype)
+        return stated_dtype(dtype)
     except (AdzeError, TypeError):
         raise DtypeError(f"{function}: {dtype!r} is no dtype of adze", where=user_location_text()) from None
 

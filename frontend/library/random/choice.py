@@ -11,9 +11,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from ....dialects.types import FLOAT32, FLOATS, INT32, INTEGERS, short_name
+from ....dialects.types import FLOAT32, FLOATS, INTEGERS, short_name
 from ...errors import ArgumentError, ArgumentTypeError, DtypeError, ShapeError
 from ...tracing.array import Array
+from ...tracing.default_dtypes import counting
 from ...tracing.interpreter import as_value, ops
 from ...tracing.locations import user_location_text
 from ...tracing.sizes import Dim, product
@@ -28,7 +29,7 @@ LARGEST: Final = 2**32 - 1
 
 
 def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> Any:
-    """`x` with its slices along `axis` in random order; of an integer, `0 ... x - 1` (int32) in random order.
+    """`x` with its slices along `axis` in random order; of an integer, `0 ... x - 1` in random order.
 
     With `independent` each vector along the axis has an order of its own.
     """
@@ -53,7 +54,7 @@ def shuffle(key: Any, x: Any, axis: int = 0) -> Any:
 
 
 def _range(n: Any) -> Any:
-    return xp.arange(n, dtype=INT32)
+    return xp.arange(n, dtype=counting())
 
 
 def _count(function: str, x: Any) -> Any:
@@ -142,12 +143,12 @@ def choice(
     _check_count(count, available, replace)
     weights = None if p is None else _weights(p, available)
     if count == 0:
-        indices = xp.zeros(drawn, dtype=INT32)
+        indices = xp.zeros(drawn, dtype=counting())
     elif weights is not None:
         indices = _weighted(value, weights, drawn, replace, mode)
     elif replace:
         low, high = (Array(np.asarray(n, np.int64)) for n in (0, available))
-        indices = integers(value, drawn, low, high, INT32)
+        indices = integers(value, drawn, low, high, counting())
     else:
         return _first_of_permutation(value, array, available, count, drawn, place)
     return indices if array is None else xp.take(array, indices, axis=place)
@@ -181,10 +182,10 @@ def _weighted(key: Any, p: Any, shape: tuple[int, ...], replace: bool, mode: str
     if not replace:
         noise = gumbel_floats(key, tuple(p.shape), p.dtype, mode) + xp.log(p)
         _, indices = ops.top_k(noise, k=math.prod(shape))
-        return indices.astype(INT32).reshape(shape)
+        return indices.astype(counting()).reshape(shape)
     sums = xp.cumsum(p)
     wanted = sums[-1] * (1 - uniform_floats(key, shape, p.dtype))
-    return xp.searchsorted(sums, wanted).astype(INT32)
+    return xp.searchsorted(sums, wanted).astype(counting())
 
 
 def _first_of_permutation(
@@ -198,7 +199,7 @@ def _first_of_permutation(
 def categorical(
     key: Any, logits: Any, axis: int = -1, shape: Any = None, replace: bool = True, mode: str | None = None
 ) -> Any:
-    """Positions along `axis` drawn with probabilities `softmax(logits)`, as int32.
+    """Positions along `axis` drawn with probabilities `softmax(logits)`.
 
     `shape` is that of the result: axes of more samples in front of the other axes of `logits`. Without
     replacement those samples are different for each distribution.
@@ -221,7 +222,7 @@ def categorical(
     drawn = list(wanted[len(prefix) :])
     drawn.insert(place, scores.shape[place])
     noise = gumbel_floats(value, (*prefix, *drawn), scores.dtype, mode)
-    return ops.argmax(noise + scores, axis=place + len(prefix), index_dtype=INT32)
+    return ops.argmax(noise + scores, axis=place + len(prefix), index_dtype=counting())
 
 
 def _check_ending(wanted: tuple[Any, ...], batch: tuple[Any, ...]) -> None:

@@ -81,17 +81,22 @@ _ledger: Final[ContextVar[_Ledger | None]] = ContextVar("adze_random_keys", defa
 
 
 @contextmanager
-def debug_key_reuse() -> Iterator[None]:
-    """Within the block, raise `KeyReuseError` when a key is used for a second time.
+def debug_key_reuse(new_val: bool = True) -> Iterator[None]:
+    """Within the block, raise `KeyReuseError` when a key is used for a second time; False: not there.
 
     `fold_in` does not use a key up, but must not be given one that has been. Calls of a function that has
     been traced and compiled before are not looked into: the check is made while tracing.
     """
-    token = _ledger.set(_Ledger())
+    token = _ledger.set(_Ledger() if new_val else None)
     try:
         yield
     finally:
         _ledger.reset(token)
+
+
+def watch_keys(enabled: bool) -> None:
+    """Let keys be watched from now on in this thread, or no longer: `jax_debug_key_reuse`."""
+    _ledger.set(_Ledger() if enabled else None)
 
 
 def allow_again(key: Any) -> None:

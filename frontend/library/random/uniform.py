@@ -14,6 +14,7 @@ import numpy as np
 from ....dialects.types import BFLOAT16, FLOATS, INT32, INT64, INTEGERS, short_name
 from ...errors import ArgumentError, DtypeError, OutOfRangeError
 from ...tracing.array import Array
+from ...tracing.default_dtypes import floating
 from ...tracing.interpreter import as_value, ops
 from ...tracing.locations import user_location_text
 from .. import numpy as xp
@@ -118,7 +119,7 @@ def rademacher(key: Any, shape: Any = (), dtype: Any = INT32) -> Any:
 
 def signs(key: Any, shape: tuple[Any, ...], dtype: np.dtype) -> Any:
     """1 or -1 of a dtype, for a key and a shape that have been checked."""
-    half = as_value(0.5, np.float32)
+    half = as_value(0.5, floating())
     return 2 * ops.convert(coins(key, half, shape), dtype=dtype) - 1
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ....dialects.types import COMPLEX, FLOAT32, FLOAT64, INEXACT
+from ...tracing.default_dtypes import floating
 from .. import numpy as xp
 from ..numpy.arguments import shape_error
 from ..numpy.arithmetic import root_of_squares
@@ -21,7 +20,7 @@ def vq(obs: Any, code_book: Any, check_finite: bool = True) -> tuple[Any, Any]:
     """
     del check_finite
     points, codes = promote(obs, code_book)
-    dtype = points.dtype if points.dtype in INEXACT else np.dtype(np.float32)
+    dtype = points.dtype if points.dtype in INEXACT else floating()
     if points.dtype not in (FLOAT32, FLOAT64, *COMPLEX):  # half precision is rounded once, at the end
         points, codes = xp.astype(points, FLOAT32), xp.astype(codes, FLOAT32)
     if points.ndim == codes.ndim == 1:

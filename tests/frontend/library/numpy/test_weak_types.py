@@ -299,6 +299,19 @@ def test_an_index_of_fori_loop_is_weak(case: str) -> None:
             np.testing.assert_array_equal(np.asarray(result), plain(x))
 
 
-def test_an_index_of_fori_loop_with_bounds_of_a_dtype_has_it() -> None:
-    with pytest.raises(adze.AdzeError, match="changes its type: carry is i32"):
-        lax.fori_loop(np.int64(0), np.int64(3), lambda i, v: v * i, np.ones(2, np.int32))
+def test_an_index_of_fori_loop_has_the_dtype_of_traced_bounds_alone() -> None:
+    def loop(low: Any, high: Any) -> Any:
+        return lax.fori_loop(low, high, lambda i, v: v * i, np.ones(2, np.int8))
+
+    bound = np.int64(3)
+    for result in (
+        loop(np.int64(0), bound),
+        loop(0, anp.asarray(bound)),
+        adze.jit(lambda n: loop(0, n))(bound),
+    ):
+        assert result.dtype == np.int8
+    first = anp.asarray(np.int32(0))
+    loop(first, 3)
+    assert not first.weak_type
+    with pytest.raises(adze.AdzeError, match="changes its type"):
+        adze.jit(lambda n: loop(n - n, n))(bound)

@@ -1,0 +1,165 @@
+"""Expressions of programs written for JAX print after `install()` what they print with JAX.
+
+Each expression runs in a process with JAX and in one with adze. Texts are compared, numbers to four digits;
+integers are int64 in adze, so the width of integers is not.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import textwrap
+from typing import Final
+
+import pytest
+
+pytest.importorskip("jax", reason="the oracle of texts")
+
+NARROW: Final = """
+jnp.arange(3.0)
+[jnp.ones((2, 2)), jnp.array([True]), jnp.ones(1, jnp.bfloat16), jnp.zeros((0, 2))]
+jnp.sin(1.0)
+jnp.arange(150.0) / 8
+jax.jit(lambda x: str(x) and x)(jnp.ones(2))
+seen(lambda x: jax.jit(lambda x: x * 2)(x))
+seen(lambda x: x * 1.0)
+jax.ShapeDtypeStruct((2, 3), jnp.float32)
+jax.ShapeDtypeStruct((2, 3), jnp.float32).update(shape=(1,))
+len(jax.ShapeDtypeStruct((2, 3), jnp.float32))
+jax.eval_shape(lambda x: x + 1, jnp.ones(2))
+(x.device.platform, x.devices() == {jax.devices()[0]}, x.device == jax.devices()[0])
+(jax.jit(lambda x: x, device=jax.devices()[0])(x) + 1).device
+x / np.sqrt(3)
+np.float64(2) * x
+jax.jit(lambda x: x @ jnp.asarray(np.eye(3)) / np.sqrt(x.shape[0]))(x)
+jax.lax.scan(lambda c, _: (c * np.sqrt(0.5), None), jnp.float32(1), None, 3)[0]
+jnp.array([np.sqrt(2), 1.0])
+jax.random.uniform(jax.random.key(0), minval=-np.sqrt(2), maxval=np.sqrt(2))
+jnp.zeros(2, float), jnp.arange(2).astype(float), jnp.ones(1, complex), jnp.arange(3, dtype=float)
+jax.random.normal(jax.random.key(0), (1,), float)
+jax.lax.full((1,), 2, float)
+jnp.arange(3).at[0].set(2.5)
+jnp.arange(3).at[1].add(jnp.float32(2.7))
+jnp.arange(3.0).at[0].set(2 + 0j)
+jax.pure_callback(np.float64, jax.ShapeDtypeStruct((), jnp.float32), jnp.float32(1))
+np.allclose(x, x), np.array_equal(x, x)
+type(np.stack([x, x])).__name__, np.concatenate([x, x]).flags.writeable
+np.polynomial.polynomial.polyval(x, [1, 2])
+np.copyto(host, x), host
+jax.lax.fori_loop(jnp.int32(0), 3, lambda i, c: c + i, jnp.int16(1))
+jax.lax.fori_loop(np.int64(0), jnp.int32(3), lambda i, c: c + i, jnp.int16(1))
+jax.jit(lambda n: jax.lax.fori_loop(0, n, lambda i, c: c + i, jnp.int16(1)))(jnp.int32(3))
+error(lambda: jax.jit(lambda n: jax.lax.fori_loop(n, n + 3, lambda i, c: c + i, jnp.int16(1)))(jnp.int32(3)))
+error(lambda: jax.jit(lambda x: x[x > 0])(x), jax.errors.NonConcreteBooleanIndexError)
+error(lambda: jax.jit(lambda x, n: x[:n])(x, 2), IndexError)
+error(lambda: jax.grad(jax.custom_vjp(lambda x: x))(1.0), AttributeError)
+error(lambda: jax.grad(jax.custom_jvp(lambda x: x))(1.0), AttributeError)
+error(lambda: jax.grad(with_rules)(1.0), ValueError)
+jnp.array([np.float32(1), 2.0]), jnp.array([np.int8(1), 2]), jnp.array([[1, np.float32(2)]])
+x.at[:2].get(out_sharding=None), x.reshape(1, 3, out_sharding=None)
+jnp.apply_along_axis(func1d=jnp.sum, axis=0, arr=x)
+jax.experimental.pjit.pjit(jnp.abs)(x)
+jax.experimental.shard_map.shard_map(jnp.abs, mesh, (P("d"),), P("d"), check_rep=False)(x)
+jax.grad(lambda p: p[0] * p[1], allow_int=True)((2.0, 3))[1].dtype == jax.dtypes.float0
+jax.vjp(lambda x, n: x * n, 2.0, jnp.arange(2))[1](jnp.ones(2))[1].shape
+jax.jvp(lambda x, n: (x * n, n), (x, jnp.arange(3)), (x, zeros))[1][1].dtype == jax.dtypes.float0
+jax.jit(lambda p: updated(p, jax.grad(lambda p: p[0] * p[1], allow_int=True)(p)))((x[1], jnp.int32(3)))
+(jax.config.read("jax_enable_x64"), jax.config.values["jax_enable_x64"])
+inside(jax.enable_x64(True), lambda: (jnp.ones(2), jnp.sin(1.0)))
+inside(jax.enable_x64(True), lambda: inside(jax.enable_x64(False), lambda: jnp.ones(2)))
+inside(jax.numpy_rank_promotion("allow"), lambda: x + jnp.ones((2, 3)))
+inside(jax.numpy_dtype_promotion("strict"), lambda: x + 1)
+inside(jax.transfer_guard("allow"), lambda: x + 1)
+inside(jax.default_device(jax.devices("cpu")[0]), lambda: x + 1)
+error(lambda: inside(jax.debug_key_reuse(True), lambda: jax.jit(twice)(key)), jax.errors.KeyReuseError)
+inside(jax.debug_key_reuse(False), lambda: jax.jit(twice)(key))
+"""
+
+WIDE: Final = """
+jnp.sin(1.0), jnp.exp(1), jnp.add(1.0, 2), jnp.multiply(2, 1j)
+jnp.sin(1.0) * jnp.ones(2, jnp.float32)
+jax.jit(lambda x: x * 2)(1.5) * x
+jax.value_and_grad(lambda x: x**3)(2.0)[0] * x
+jax.lax.while_loop(lambda x: abs(x * x - 2) > 1e-12, lambda x: (x + 2 / x) / 2, 1.0)
+jax.lax.scan(lambda c, x: (c + x, c), 0.0, jnp.arange(3.0))[0]
+jax.lax.fori_loop(0, 3, lambda i, c: c + 0.1, 0.0)
+jax.vmap(lambda x: x * 1.5)(jnp.arange(3)) + 0 * x
+jnp.where(jnp.array([True, False]), 1.0, 0)
+jnp.select([jnp.array([True, False])], [1.0], 0.0)
+jax.nn.sigmoid(0.5), jax.nn.one_hot(jnp.array([1]), 3)
+jnp.hanning(3), jnp.kaiser(3, 2.0), jnp.fft.fftfreq(4), jnp.interp(0.5, jnp.arange(2), jnp.arange(2))
+jnp.histogram(jnp.arange(3), 2)[1]
+jax.random.rademacher(jax.random.key(0), (4,)), jax.random.choice(jax.random.key(0), 50, (4,))
+jax.random.permutation(jax.random.key(0), 4), jax.random.categorical(jax.random.key(0), jnp.zeros(3))
+jax.scipy.stats.norm.logpdf(1) * x, jax.scipy.special.gammaln(2.5)
+jnp.mean(jnp.arange(3)), jnp.float_power(2, 3) + 0 * x[0], jnp.result_type(1.0, 2)
+x / np.sqrt(3)
+jnp.zeros(2, float)
+"""
+
+PROGRAM: Final = """
+    import sys, warnings
+    warnings.simplefilter("ignore")
+    if sys.argv[1] == "adze":
+        import adze.compat
+        adze.compat.install()
+    import jax
+    import jax.dtypes, jax.errors
+    import jax.experimental.pjit, jax.experimental.shard_map
+    from jax.sharding import Mesh, PartitionSpec as P
+    import jax.numpy as jnp
+    import jax.scipy.special, jax.scipy.stats
+    import numpy as np
+    jax.config.update("jax_enable_x64", sys.argv[2] == "wide")
+    x, host, key = jnp.arange(3.0), np.zeros(3), jax.random.key(7)
+    mesh = Mesh(np.array(jax.devices()), ("d",))
+    with_rules = jax.custom_vjp(lambda x: x)
+    with_rules.defvjp(lambda x: (x, None), lambda _, g: (jnp.ones(3),))
+
+    def seen(function):
+        found = []
+        jax.jit(lambda x: found.append(repr(x)) or function(x))(x)
+        return found
+
+    def error(function, kind=TypeError):
+        try:
+            return function()
+        except kind:
+            return kind.__name__ if kind.__module__ == "builtins" else "the class of JAX"
+
+    def inside(context, function):
+        with context:
+            return function()
+
+    zeros = np.zeros(3, jax.dtypes.float0)
+
+    def updated(params, steps):
+        return [p if s.dtype == jax.dtypes.float0 else p - s for p, s in zip(params, steps)]
+
+    def twice(key):
+        return jax.random.normal(key), jax.random.normal(key)
+
+    for expression in sys.argv[3:]:
+        print(repr(eval(expression)), end="@@")
+"""
+
+
+@pytest.mark.parametrize(("mode", "expressions"), [("narrow", NARROW), ("wide", WIDE)])
+def test_texts_are_those_of_jax(mode: str, expressions: str) -> None:
+    lines = expressions.strip().splitlines()
+    texts = []
+    for library in ("jax", "adze"):
+        command = [sys.executable, "-c", textwrap.dedent(PROGRAM), library, mode, *lines]
+        done = subprocess.run(command, check=False, timeout=300, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[-2000:]
+        texts.append(done.stdout.split("@@"))
+    for expression, of_jax, own in zip(lines, *texts, strict=False):
+        assert same(of_jax) == same(own), expression
+
+
+def same(text: str) -> str:
+    """A text without what may differ."""
+    text = re.sub(r"uint64|uint32", "uint", re.sub(r"\bint64|\bint32", "int", text))
+    text = re.sub(r"-?\d+\.\d*(?:e[-+]\d+)?", lambda m: f"{float(m.group()):.4g}", text)
+    return re.sub(r"\s+", " ", text)
