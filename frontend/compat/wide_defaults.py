@@ -17,6 +17,7 @@ import numpy as np
 from .. import tree
 from ..library.numpy.promotion import promotion_caches
 from ..staging.jitted import forget_all
+from ..tracing.array import Array
 from ..tracing.default_dtypes import Floating
 from ..tracing.scalars import WIDE
 
@@ -76,6 +77,29 @@ def set_wide(is_wide: bool) -> None:
 def of_wide_defaults(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """`function`, whose results have 64 bits while `jax_enable_x64` is set and nothing says otherwise."""
     parameters = inspect.signature(function)
+    wide = _of_wide_results(function, name, parameters)
+    return _weak_numbers(wide, parameters) if name in ("array", "asarray") else wide
+
+
+def _weak_numbers(function: Callable[..., Any], parameters: inspect.Signature) -> Callable[..., Any]:
+    """`array` or `asarray`, whose array of one of Python's numbers is weakly typed as the number is."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        bound = parameters.bind_partial(*args, **kwargs).arguments
+        is_number = type(next(iter(bound.values()), None)) in (int, float, complex)
+        if is_number and bound.get("dtype") is None and isinstance(result, Array) and result.kind is None:
+            result.weak_type = True
+        return result
+
+    return call
+
+
+def _of_wide_results(
+    function: Callable[..., Any], name: str, parameters: inspect.Signature
+) -> Callable[..., Any]:
+    """`function` as `of_wide_defaults` has it."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..tracing.default_dtypes import floating_of
 from ..tracing.interpreter import ops
 from . import numpy as xp
 from .lax.scalar_operands import axes_of
@@ -123,7 +124,7 @@ def standardized(
 def inexact(x: Any) -> Any:
     """`x` as an array of floats: integers become float32."""
     value = xp.asarray(x)
-    return value if value.dtype.kind in "fcV" else value.astype(np.float32)
+    return value if value.dtype.kind in "fcV" else value.astype(floating_of(value.dtype))
 
 
 def single(x: Any) -> Any:

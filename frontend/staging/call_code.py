@@ -53,7 +53,7 @@ def call_code(
         " except Exception as error:",
         f"  fail(error, ({''.join(f'{name}, ' for name in arguments)}))",
         " get = results.get_as_object",
-        *(line for position in range(outputs) for line in _array(position)),
+        *(line for position, kind in enumerate(kinds) for line in _array(position, kind.is_weak)),
         f" return {text}",
     ]
     exec(compile("\n".join(lines), "<code of a call>", "exec"), names)
@@ -61,7 +61,7 @@ def call_code(
     return code
 
 
-def _array(position: int) -> list[str]:
+def _array(position: int, is_weak: bool) -> list[str]:
     """Lines that make the array of a result, as `array_of_view` does."""
     name = f"r{position}"
     return [
@@ -69,5 +69,5 @@ def _array(position: int) -> list[str]:
         f" {name}.kind = kind{position}",
         f" {name}._view = get({position}, view_class)",
         f" {name}._buffer = {name}._host = {name}.wide = None",
-        f" {name}.weak_type = False",
+        f" {name}.weak_type = {is_weak}",
     ]

@@ -50,15 +50,17 @@ class Entry:
         self.unflatten = unflatten_code(self.result_tree) or self.result_tree.unflatten
         self._device = self.function.device
         self._is_static = all(spec.static_shape is not None for spec in self.function.signature.inputs)
+        count = len(self.function.signature.outputs)
+        self._weak_results = program.weak_results if len(program.weak_results) == count else [False] * count
         self._result_kinds = self._kinds_of_results()
 
     def _kinds_of_results(self) -> tuple[Kind, ...] | None:
         """The kinds of the results on the function's device, None where a shape shows only after a call."""
         kinds = []
-        for spec in self.function.signature.outputs:
+        for spec, is_weak in zip(self.function.signature.outputs, self._weak_results, strict=True):
             if spec.static_shape is None:
                 return None
-            kinds.append(kind_of(spec.static_shape, spec.dtype, self._device))
+            kinds.append(kind_of(spec.static_shape, spec.dtype, self._device, is_weak))
         return tuple(kinds)
 
     def takes(self, leaves: Sequence[Any]) -> bool:
@@ -67,7 +69,7 @@ class Entry:
         return self._result_kinds is not None and all(
             type(leaf) is Array
             and leaf.kind is not None
-            and not leaf.weak_type
+            and (not leaf.weak_type or leaf.kind.is_weak)
             and leaf.kind.device.memory == memory
             for leaf in leaves
         )
@@ -102,7 +104,7 @@ class Entry:
         for leaf, dtype, element_type in zip(leaves, self.dtypes, self.function.copied_types, strict=True):
             if type(leaf) is Array:
                 if leaf.kind is None:
-                    if leaf.weak_type or not device.is_cpu:
+                    if leaf.wide is not None or not device.is_cpu:
                         return None
                     views.append(leaf._view or view_on_cpu(leaf, device))
                 elif leaf.kind.device.memory == device.memory:
@@ -160,9 +162,12 @@ class Entry:
             results = self.function.call(arguments)
         except AdzeError as error:
             self._raise_located(error, leaves)
-        if self.is_single:
-            return Array(results[0])
-        return tree.unflatten(self.result_tree, map(Array, results))
+        arrays = list(map(Array, results))
+        for array, is_weak in zip(arrays, self._weak_results, strict=True):
+            if is_weak and array.kind is not None:
+                array.kind = kind_of(array.shape, array.dtype, array.kind.device, True)
+                array.weak_type = True
+        return arrays[0] if self.is_single else tree.unflatten(self.result_tree, arrays)
 
     def _fail(self, error: Exception, leaves: Sequence[Any]) -> NoReturn:
         """Raise what a call that IREE ended with `error` is to the user."""
@@ -230,11 +235,12 @@ class KnownCalls:
 
     def _call_with_host(self, args: tuple[Any, ...]) -> Any:
         """A call with arrays in host memory, and perhaps others on a device, as direct arguments."""
-        key = []
+        key: list[tuple[Any, ...]] = []
         for arg in args:
-            if type(arg) is not np.ndarray and (type(arg) is not Array or arg.weak_type):
+            if type(arg) is not np.ndarray and (type(arg) is not Array or arg.wide is not None):
                 return UNKNOWN
-            key.append((arg.shape, arg.dtype))
+            is_weak = type(arg) is Array and arg.weak_type
+            key.append((arg.shape, arg.dtype, "weak") if is_weak else (arg.shape, arg.dtype))
         entry = self._host.get(tuple(key))
         if entry is None:
             return UNKNOWN

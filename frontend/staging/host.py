@@ -27,7 +27,7 @@ def runtime_argument(leaf: Any, dtype: np.dtype, device: Device | None = None) -
     if type(leaf) is np.ndarray:
         return leaf
     if isinstance(leaf, Array):
-        leaf = wide_array(leaf)
+        leaf = leaf if leaf.dtype == dtype else wide_array(leaf)
         if leaf.buffer is not None:
             return leaf.buffer
         return leaf.numpy() if device is None or not device.is_cpu else device_array_on_cpu(leaf, device)

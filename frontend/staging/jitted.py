@@ -352,6 +352,9 @@ class Jitted:
         """The number of compiled programs."""
         return len(self._entries)
 
+    _cache_size = cache_size
+    """JAX's name, which programs ask to see whether a call traced again."""
+
     def clear_cache(self) -> None:
         """Forget all compiled programs."""
         with self._lock:

@@ -88,7 +88,7 @@ def describe(kind: Any) -> str:
     if isinstance(kind, type):
         return kind.__name__
     shape, dtype, *rest = kind
-    lies = "".join(f" as {each.spec}" for each in rest if each != "weak")
+    lies = "".join(f" as {each.spec}" for each in rest if not isinstance(each, str))
     return f"{'weak ' if 'weak' in rest else ''}{TensorType(shape, dtype)}{lies}"
 
 
@@ -98,7 +98,9 @@ def kind_of_leaf(leaf: Any) -> Any:
     if cls is float or cls is bool or cls is complex:
         return cls
     if cls is Array:
-        return (leaf.shape, leaf.dtype, "weak") if leaf.weak_type else (leaf.shape, leaf.dtype)
+        if leaf.weak_type:
+            return (leaf.shape, leaf.dtype, "weak", *(() if leaf.wide is None else ("of 64 bits",)))
+        return (leaf.shape, leaf.dtype)
     if cls is ShardedArray:
         is_told = leaf.sharding.is_remote or leaf.layout is not None
         return (leaf.shape, leaf.dtype, leaf.sharding) if is_told else (leaf.shape, leaf.dtype)

@@ -452,7 +452,7 @@ def array_of_view(view: Any, kind: Kind) -> Array:
     array.kind = kind
     array._view = view
     array._buffer = array._host = array.wide = None
-    array.weak_type = False
+    array.weak_type = kind.is_weak
     return array
 
 

@@ -82,6 +82,11 @@ def floating() -> np.dtype:
     return Floating.dtype
 
 
+def floating_of(dtype: np.dtype) -> np.dtype:
+    """The dtype of floats that integers of `dtype` become: `floating`, narrow ones float32."""
+    return floating() if dtype.itemsize == 8 else FLOAT32
+
+
 def stated_dtype(dtype: Any) -> np.dtype:
     """A dtype that a program states. Python's `float` and `complex` are float64 and complex128, as in NumPy,
     and the default dtypes in programs written for JAX."""

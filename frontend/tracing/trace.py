@@ -26,6 +26,7 @@ from .argument_sizes import check_assumptions, check_bounds, check_shared_dimens
 from .array import Array
 from .frames import Frame, Program, Tracer, recording
 from .interpreter import as_value, as_weak, wide_of
+from .jax_rules import follows_jax
 from .layouts import Layout, lay, layout_of
 from .locations import user_location_text
 from .sizes import Dim, named_size
@@ -85,6 +86,8 @@ class TracedProgram:
     """What the module keeps between calls; its functions take it before and return it before the rest."""
     result_layouts: Sequence[Layout | None] = ()
     """How the results lie on a mesh whose axes are explicit, where arguments do."""
+    weak_results: Sequence[bool] = ()
+    """Which results are weakly typed, in programs written for JAX; none where nothing is said."""
     exported: ExportedFunction | None = None
     """What a manifest says of it, where it was not traced from Python but is the kept IR of an artifact."""
 
@@ -114,7 +117,7 @@ def parameter_of(leaf: Any, name: str) -> Parameter:
         )
     try:
         value = as_value(leaf)
-        carried = wide_of(value)
+        carried = value if isinstance(value, Array) and value.wide is None else wide_of(value)
     except AdzeError as error:
         raise type(error)(
             f"argument '{name}': {error.message}",
@@ -234,6 +237,7 @@ def trace_program(
         _definition_text(function),
         bounds=bounds,
         result_layouts=layouts,
+        weak_results=[r.weak_type for r in results] if follows_jax() else (),
     )
 
 

@@ -16,10 +16,10 @@ from ....dialects.errors import TypeCheckError
 from ....dialects.types import INEXACT, TensorType, require_possible
 from ...errors import ArgumentError, ArgumentTypeError, AxisError, ConcretizationError, DtypeError, ShapeError
 from ...tracing.array import Array
-from ...tracing.default_dtypes import floating, stated_dtype
+from ...tracing.default_dtypes import floating_of, stated_dtype
 from ...tracing.frames import Tracer, known_value
 from ...tracing.function_scope import check_sizes
-from ...tracing.interpreter import ops
+from ...tracing.interpreter import as_weak, ops, wide_of
 from ...tracing.locations import located, user_location_text
 from ...tracing.sizes import Dim
 from .promotion import asarray_of, is_one, type_text
@@ -179,11 +179,11 @@ def full_like(x: Any, value: Any, dtype: np.dtype | None = None) -> Any:
 
 
 def float_value(x: Any) -> Any:
-    """`x` in its own dtype if that is inexact, else in the default dtype, float32."""
+    """`x` in its own dtype if that is inexact, else in the floats that its integers become, float32."""
     value = asarray_of(x)
     if value.dtype in INEXACT:
         return value
-    return ops.convert(value, dtype=floating())
+    return ops.convert(value, dtype=floating_of(value.dtype))
 
 
 def static_size(function: str, n: Any, what: str) -> int:
@@ -218,12 +218,18 @@ def _concrete_sequence(function: str, x: Any, what: str) -> np.ndarray:
     )
 
 
+def reshaped(value: Any, shape: Sequence[Any]) -> Any:
+    """`value` in another shape, weakly typed where it was."""
+    result = ops.reshape(wide_of(value), shape=tuple(shape))
+    return as_weak(result) if value.weak_type else result
+
+
 def insert_unit_axes(value: Any, axes: Sequence[int]) -> Any:
     """`value` with axes of size 1 put in, so that they end up at `axes`."""
     shape = list(value.shape)
     for axis in sorted(axes):
         shape.insert(axis, 1)
-    return ops.reshape(value, shape=tuple(shape)) if axes else value
+    return reshaped(value, shape) if axes else value
 
 
 def drop_unit_axes(function: str, value: Any, axes: Sequence[int]) -> Any:
@@ -234,4 +240,4 @@ def drop_unit_axes(function: str, value: Any, axes: Sequence[int]) -> Any:
                 f"{function}: axis {axis} of {type_text(value)} has size {value.shape[axis]}, expected 1"
             )
     shape = tuple(n for axis, n in enumerate(value.shape) if axis not in axes)
-    return ops.reshape(value, shape=shape) if axes else value
+    return reshaped(value, shape) if axes else value

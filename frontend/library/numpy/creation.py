@@ -13,7 +13,6 @@ import numpy as np
 
 from ....dialects.types import (
     BFLOAT16,
-    BOOL,
     COMPLEX,
     COMPLEX128,
     FLOAT16,
@@ -26,7 +25,7 @@ from ....dialects.types import (
 )
 from ...errors import ZeroStepError
 from ...tracing.array import Array
-from ...tracing.default_dtypes import floating, yields
+from ...tracing.default_dtypes import complex_floating, floating, floating_of, yields
 from ...tracing.exchange import of_dlpack
 from ...tracing.frames import Tracer
 from ...tracing.interpreter import as_value, as_weak, ops
@@ -57,10 +56,9 @@ from .promotion import (
     promote,
     promote_types,
     result_type,
+    weak_dtype,
 )
 from .transcendental import exp, log
-
-_DEFAULTS = {bool: BOOL, int: INT64, float: FLOAT32, complex: np.dtype(np.complex64)}
 
 
 def asarray(
@@ -74,7 +72,7 @@ def asarray(
     """
     wanted = None if dtype is None else dtype_of("asarray", dtype)
     if type(a) in PYTHON_SCALARS:
-        return convert(a, wanted or _DEFAULTS[type(a)])
+        return convert(a, wanted or weak_dtype(type(a)))
     if isinstance(a, (list, tuple)):
         return _from_sequence(a, wanted)
     if copy is False and isinstance(a, np.ndarray):
@@ -114,9 +112,9 @@ def _from_sequence(items: Any, dtype: np.dtype | None) -> Any:
             dtype = result_type(*kinds)
     value = as_value(items) if _is_plain(items) else _stacked(items, dtype)
     if dtype is None and value.dtype == FLOAT64 and _is_all_python(items):
-        dtype = FLOAT32
-    if dtype is None and value.dtype == np.complex128 and _is_all_python(items):
-        dtype = np.dtype(np.complex64)
+        dtype = floating()
+    if dtype is None and value.dtype == COMPLEX128 and _is_all_python(items):
+        dtype = complex_floating()
     if dtype is None:
         return value
     # Converted from the Python numbers themselves, not from what they were rounded to.
@@ -319,7 +317,7 @@ def _spaced_dtypes(*ends: Any, dtype: Any) -> tuple[np.dtype, np.dtype]:
     """The dtype of spaced numbers when none is asked for, and the one to compute them in: not narrower than
     either, float32 at least, and 64 bits for Python numbers alone."""
     met, weak = common_dtype(*map(coerce, ends))
-    default = met if met in INEXACT else floating()
+    default = met if met in INEXACT else floating_of(met)
     if weak:
         return default, COMPLEX128 if default in COMPLEX else FLOAT64
     wanted = default if dtype is None else dtype_of("linspace", dtype)

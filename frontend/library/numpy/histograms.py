@@ -8,7 +8,7 @@ import numpy as np
 
 from ....dialects.types import BOOL, FLOAT64, INEXACT, INT32, INT64, INTEGERS
 from ...tracing.array import Array
-from ...tracing.default_dtypes import floating
+from ...tracing.default_dtypes import floating_of
 from ...tracing.frames import known_value
 from ...tracing.interpreter import ops
 from .arguments import (
@@ -87,7 +87,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     value = asarray_of(a)
     if bins <= 0:
         raise argument_error(f"histogram: bins must be positive, got {bins}")
-    wanted = value.dtype if value.dtype in INEXACT else floating()
+    wanted = value.dtype if value.dtype in INEXACT else floating_of(value.dtype)
     if range is not None:
         low, high = range
         if all(isinstance(v, (int, float)) for v in (low, high)):

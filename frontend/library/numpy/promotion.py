@@ -32,7 +32,7 @@ from ....dialects.types import (
 )
 from ...errors import ArgumentError, DtypeError, ShapeError
 from ...tracing.array import Array
-from ...tracing.default_dtypes import complex_floating, floating, note_promotion, yields
+from ...tracing.default_dtypes import complex_floating, floating, floating_of, note_promotion, yields
 from ...tracing.frames import Tracer
 from ...tracing.interpreter import as_value, as_weak, ops, scalar_value, wide_of
 from ...tracing.locations import user_location_text
@@ -126,7 +126,9 @@ def _with_weak(dtype: np.dtype, weak: type) -> np.dtype:
         return INT64
     if weak is float:
         return floating()
-    return COMPLEX128 if dtype == FLOAT64 else complex_floating()
+    if dtype not in INEXACT:
+        return complex_floating()
+    return COMPLEX128 if dtype == FLOAT64 else COMPLEX64
 
 
 def weak_dtype(kind: type) -> np.dtype:
@@ -155,7 +157,9 @@ def loop_dtypes(ufunc: np.ufunc, keys: tuple[Any, ...]) -> tuple[tuple[np.dtype,
         return tuple(BFLOAT16 if restore and d == FLOAT16 else d for d in resolved[: len(keys)]), False
     if strong:
         resolved = _resolve(ufunc, keys, keys)[: len(keys)]
-        real, imaginary = floating(), complex_floating()
+        common = promote_keys(keys)[0]
+        is_narrow = common not in INEXACT and floating_of(common) == FLOAT32
+        real, imaginary = (FLOAT32, COMPLEX64) if is_narrow else (floating(), complex_floating())
         met = tuple(imaginary if d in COMPLEX else real if d in INEXACT else d for d in resolved)
         return met, _counts(keys) and not any(d in INEXACT for d in met)
     weak = promote_keys(keys)[1]

@@ -24,7 +24,7 @@ from ....dialects.types import (
     INTEGERS,
     SIGNED,
 )
-from ...tracing.default_dtypes import floating
+from ...tracing.default_dtypes import floating_of
 from ...tracing.interpreter import ops
 from .arguments import (
     argument_error,
@@ -232,7 +232,7 @@ def _position(function: str, x: Any, axis: Any, keepdims: bool) -> Any:
 
 def _moment_dtypes(dtype: np.dtype, wanted: Any) -> tuple[np.dtype, np.dtype]:
     """The dtype that a mean is carried in, and the one of its result."""
-    result = dtype if dtype in INEXACT else floating()
+    result = dtype if dtype in INEXACT else floating_of(dtype)
     if wanted is not None:
         result = dtype_of("mean", wanted)
     return (FLOAT32 if result in (FLOAT16, BFLOAT16) else result), result

@@ -25,6 +25,7 @@ from .arguments import (
     integer,
     normalize_axes,
     normalize_axis,
+    reshaped,
     scalar,
     shape_error,
     shape_of,
@@ -49,8 +50,7 @@ def reshape(
         return ops.transpose(result, permutation=tuple(range(len(wanted)))[::-1])
     if order not in ("C", "A"):
         raise argument_error(f"reshape: order is {order!r}, expected 'C' or 'F'")
-    result = ops.reshape(wide_of(value), shape=wanted)
-    return as_weak(result) if value.weak_type else result
+    return reshaped(value, wanted)
 
 
 def _given_sizes(function: str, value: Any, shape: Any) -> tuple[Any, ...]:
@@ -110,7 +110,7 @@ def ravel(a: Any, order: str = "C") -> Any:
 
 
 def _flattened(value: Any) -> Any:
-    return value if value.ndim == 1 else ops.reshape(value, shape=(count_of(value.shape, range(value.ndim)),))
+    return value if value.ndim == 1 else reshaped(value, (count_of(value.shape, range(value.ndim)),))
 
 
 def shape(a: Any) -> tuple[Any, ...]:

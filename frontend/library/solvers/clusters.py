@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....dialects.types import COMPLEX, FLOAT32, FLOAT64, INEXACT
-from ...tracing.default_dtypes import floating
+from ...tracing.default_dtypes import floating_of
 from .. import numpy as xp
 from ..numpy.arguments import shape_error
 from ..numpy.arithmetic import root_of_squares
@@ -20,7 +20,7 @@ def vq(obs: Any, code_book: Any, check_finite: bool = True) -> tuple[Any, Any]:
     """
     del check_finite
     points, codes = promote(obs, code_book)
-    dtype = points.dtype if points.dtype in INEXACT else floating()
+    dtype = points.dtype if points.dtype in INEXACT else floating_of(points.dtype)
     if points.dtype not in (FLOAT32, FLOAT64, *COMPLEX):  # half precision is rounded once, at the end
         points, codes = xp.astype(points, FLOAT32), xp.astype(codes, FLOAT32)
     if points.ndim == codes.ndim == 1:

@@ -15,7 +15,7 @@ from ....dialects.types import INEXACT
 from ... import tree
 from ...control.scans import scan
 from ...control.while_loops import while_loop
-from ...tracing.default_dtypes import floating
+from ...tracing.default_dtypes import floating_of
 from ...transforms.custom_linear_solve import custom_linear_solve
 from .. import numpy as xp
 from ..linalg.matrix_arguments import adjoint, diagonal, inexact
@@ -149,7 +149,7 @@ def _flattened(function: Operator, unravel: Callable[[Any], Any]) -> Operator:
 
 def _dtype(b: Any, product: Any) -> np.dtype:
     dtype = xp.result_type(b, *tree.leaves(product))
-    return dtype if dtype in INEXACT else floating()
+    return dtype if dtype in INEXACT else floating_of(dtype)
 
 
 def _dot(x: Any, y: Any) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ....dialects.types import INEXACT
 from ...control.while_loops import while_loop
-from ...tracing.default_dtypes import floating
+from ...tracing.default_dtypes import floating_of
 from ...tracing.interpreter import ops
 from ...transforms.differentiation import value_and_grad
 from .. import numpy as xp
@@ -102,7 +102,7 @@ def minimize(
     x = asarray_of(x0)
     if x.ndim != 1:
         raise shape_error(f"minimize: expected x0 as a vector, got {type_text(x)}")
-    x = xp.astype(x, x.dtype if x.dtype in INEXACT else floating())
+    x = xp.astype(x, x.dtype if x.dtype in INEXACT else floating_of(x.dtype))
     steps = settings.get("line_search_maxiter", 10)
     slope = value_and_grad(lambda x: fun(x, *args))
     x = xp.astype(x, xp.result_type(x, slope(x)[0].dtype))

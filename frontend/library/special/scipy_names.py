@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...tracing.default_dtypes import floating
+from ...tracing.default_dtypes import floating_of
 from ...tracing.interpreter import ops
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
@@ -26,7 +26,7 @@ def floats(*xs: Any) -> list[Any]:
     values = operands(*xs)
     if values[0].dtype.kind in "fcV":
         return [*values]
-    return [convert(v, floating()) for v in values]
+    return [convert(v, floating_of(v.dtype)) for v in values]
 
 
 @stays_weak

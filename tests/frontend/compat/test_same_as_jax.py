@@ -65,6 +65,13 @@ jax.grad(lambda p: p[0] * p[1], allow_int=True)((2.0, 3))[1].dtype == jax.dtypes
 jax.vjp(lambda x, n: x * n, 2.0, jnp.arange(2))[1](jnp.ones(2))[1].shape
 jax.jvp(lambda x, n: (x * n, n), (x, jnp.arange(3)), (x, zeros))[1][1].dtype == jax.dtypes.float0
 jax.jit(lambda p: updated(p, jax.grad(lambda p: p[0] * p[1], allow_int=True)(p)))((x[1], jnp.int32(3)))
+jnp.array(0.5), jnp.asarray(2), jnp.array(True), jnp.array(0.5, jnp.float32), jnp.array([0.5])
+half * jnp.array(0.5), jnp.array(0.5) * 2, jnp.int8(1) + jnp.asarray(2)
+doubled(1.0), doubled(2), doubled(jnp.array(1.0)), doubled(jnp.float32(1)), doubled(True), doubled(1j)
+half * doubled(1.0), half * doubled(doubled(1.0)), jnp.int8(1) * doubled(1)
+jax.jit(lambda: (1, 2.0, True))(), jax.jit(lambda a, b: (a + b, a))(jnp.array(1), half)
+steps({"n": jnp.array(0), "w": jnp.array(0.5), "h": half})
+jnp.array(3.0).reshape(1), -jnp.array(3.0), jnp.array(3.0).astype(jnp.float16)
 (jax.config.read("jax_enable_x64"), jax.config.values["jax_enable_x64"])
 inside(jax.enable_x64(True), lambda: (jnp.ones(2), jnp.sin(1.0)))
 inside(jax.enable_x64(True), lambda: inside(jax.enable_x64(False), lambda: jnp.ones(2)))
@@ -136,6 +143,14 @@ PROGRAM: Final = """
 
     def updated(params, steps):
         return [p if s.dtype == jax.dtypes.float0 else p - s for p, s in zip(params, steps)]
+
+    half, doubled = jnp.ones(2, jnp.bfloat16), jax.jit(lambda x: x * 2)
+
+    def steps(state):
+        step = jax.jit(lambda s: {"n": s["n"] + 1, "w": s["w"] * 0.5, "h": s["h"] * s["w"]})
+        for _ in range(3):
+            state = step(state)
+        return state, step._cache_size()
 
     def twice(key):
         return jax.random.normal(key), jax.random.normal(key)
