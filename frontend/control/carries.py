@@ -192,4 +192,4 @@ def slice_argument(x: Any) -> Argument:
     """What a body is traced at for one slice of `x` along its leading axis."""
     kind = ops.tensor_type(x)
     names = tuple(n.text if isinstance(n, Dim) else None for n in x.shape[1:])
-    return Argument(TensorType(kind.shape[1:], kind.dtype), names, False, axes_of_value(x))
+    return Argument(TensorType(kind.shape[1:], kind.dtype), names, bool(x.weak_type), axes_of_value(x))

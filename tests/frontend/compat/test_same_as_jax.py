@@ -72,6 +72,7 @@ half * doubled(1.0), half * doubled(doubled(1.0)), jnp.int8(1) * doubled(1)
 jax.jit(lambda: (1, 2.0, True))(), jax.jit(lambda a, b: (a + b, a))(jnp.array(1), half)
 steps({"n": jnp.array(0), "w": jnp.array(0.5), "h": half})
 jnp.array(3.0).reshape(1), -jnp.array(3.0), jnp.array(3.0).astype(jnp.float16)
+jax.lax.scan(lambda c, x: (c * x, None), jnp.int8(2), jnp.broadcast_to(2, (3,)))[0]
 (jax.config.read("jax_enable_x64"), jax.config.values["jax_enable_x64"])
 inside(jax.enable_x64(True), lambda: (jnp.ones(2), jnp.sin(1.0)))
 inside(jax.enable_x64(True), lambda: inside(jax.enable_x64(False), lambda: jnp.ones(2)))
