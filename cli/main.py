@@ -94,6 +94,7 @@ def main() -> None:
     except KeyboardInterrupt:  # before a command began
         code = 130
     except OSError as error:  # a page of help that cannot be written
+        divert(None)
         print(f"error: cannot write to standard output: {error.strerror or error}", file=sys.stderr)
     sys.exit(code if close_output() else code or 1)
 

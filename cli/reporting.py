@@ -19,6 +19,7 @@ from typing import Annotated, Any, TypeVar
 from ..dialects.errors import AdzeError
 from .front import typer
 from .interruption import was_interrupted
+from .streams import divert
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
 _TracebackOption = Annotated[
@@ -129,8 +130,10 @@ def print_text(text: str = "", *, newline: bool = True) -> None:
     try:
         typer.echo(text, nl=newline)
     except BrokenPipeError:
+        divert(None)  # what the buffer still holds would fail again at the end
         raise
     except OSError as error:
+        divert(None)
         raise OutputError(f"cannot write to standard output: {error.strerror or error}") from None
 
 
