@@ -26,6 +26,7 @@ from .diagnostics import Diagnostic
 from .faults.empty_bindings import with_room
 from .faults.empty_grids import without_empty_grids
 from .faults.gathered_counts import with_sent_counts
+from .faults.private_results import WAY_IS_CHOSEN, kernel_with_private_results
 from .faults.repeated_references import deduplicated, may_branch
 from .faults.replayed_copies import with_new_copies
 from .invocation import FLAGS_REFUSED, Invocation, is_parsed
@@ -293,7 +294,9 @@ def with_changed_calls(program: bytes, target: Target) -> bytes:
 def _finished_with_changes(
     target: Target, invocation: Invocation, diagnostics: list[Diagnostic], branches: bool
 ) -> bytes | None:
-    """The program, changed on the way."""
+    """The program, changed on the way; None, too, where a kernel of it would compute wrongly."""
+    if target.kind is TargetKind.CUDA and _has_private_results(invocation, diagnostics):
+        return None
     if not invocation.advance(DEVICE_PHASE):
         return None
     program = invocation.bytecode()
@@ -301,6 +304,20 @@ def _finished_with_changes(
     if changed is not program and not invocation.replace(changed):
         return None
     return _finished(invocation, diagnostics, branches)
+
+
+def _has_private_results(invocation: Invocation, diagnostics: list[Diagnostic]) -> bool:
+    """Whether a kernel has the fault of `faults/private_results.py`, which is an error then."""
+    if not invocation.advance(WAY_IS_CHOSEN):
+        return True
+    chosen = invocation.bytecode()
+    if not invocation.advance(KERNELS_ARE_LLVM):
+        return True
+    kernel = kernel_with_private_results(chosen, invocation.bytecode())
+    if kernel is not None:
+        message = f"in the kernel {kernel} each thread would keep a result of its own that all compute"
+        diagnostics.append(Diagnostic("error", message, None))
+    return kernel is not None
 
 
 def _finished(invocation: Invocation, diagnostics: list[Diagnostic], branches: bool) -> bytes | None:

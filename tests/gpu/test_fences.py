@@ -85,6 +85,32 @@ def test_iree_still_compares_with_a_wrong_value(monkeypatch: pytest.MonkeyPatch)
     assert WRONG_START.search(least_of_rows())
 
 
+def norms_of_gradients() -> str:
+    """The PTX of the norms of the gradients of eight examples."""
+
+    def loss(a: Any, b: Any, x: Any) -> Any:
+        return xp.sum((xp.tanh(x @ a) @ b) ** 2)
+
+    def norm(a: Any, b: Any, x: Any) -> Any:
+        by_a, by_b = adze.grad(loss, argnums=(0, 1))(a, b, x)
+        return xp.sqrt(xp.sum(by_a * by_a) + xp.sum(by_b * by_b))
+
+    norms = adze.vmap(norm, in_axes=(None, None, 0))
+    return "\n".join(ptx_of(adze.trace(norms, *[ShapeDtype((8, 8))] * 3).lower("cuda:sm_80").compile().vmfb))
+
+
+def test_rows_that_threads_share_are_not_private() -> None:
+    assert ".local" not in norms_of_gradients()
+
+
+@pytest.mark.thorough
+def test_iree_still_shares_private_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One compile in twelve refuses the kernel ("failed to distribute"), with the same input."""
+    monkeypatch.setattr(compiler, "kernel_with_private_results", lambda chosen, lowered: None)
+    monkeypatch.setenv("ADZE_CACHE", "0")
+    assert any(".local" in norms_of_gradients() for _ in range(6))
+
+
 @pytest.mark.vulkan
 @needs_vulkan
 def test_copies_are_recorded_for_each_call(monkeypatch: pytest.MonkeyPatch) -> None:
