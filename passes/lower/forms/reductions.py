@@ -70,10 +70,18 @@ def lower_reduction(ctx: LoweringContext, x: Value, *, axes: Sequence[int]) -> V
 
 
 def _carried_dtype(ctx: LoweringContext, name: str, dtype: np.dtype) -> np.dtype:
-    """The dtype that elements are combined in: a sum may need a wider one, and bits are slow on CPUs."""
+    """The dtype that elements are combined in: a sum may need a wider one, and bits are slow on CPUs.
+
+    On CUDA an extremum of halves is one of float32: IREE gives each thread a row where a step rounds.
+    """
     if dtype == BOOL and configuration.widens_bools(ctx.target):
         return INT32
-    return accumulation_dtype(dtype) if _COMBINE[name] in ("add", "mul") else dtype
+    is_sum = _COMBINE[name] in ("add", "mul")
+    return accumulation_dtype(dtype) if is_sum or _has_wide_extrema(ctx, dtype) else dtype
+
+
+def _has_wide_extrema(ctx: LoweringContext, dtype: np.dtype) -> bool:
+    return ctx.target.kind is TargetKind.CUDA and dtype in FLOATS and dtype.itemsize == 2
 
 
 def reduce_axes(

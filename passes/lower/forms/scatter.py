@@ -3,7 +3,8 @@
 Input: an array, indices and updates. Output: the updated array.
 Idea: every scatter is one over linear positions, of rows where windows are rows and else of single elements;
 updates outside are dropped. They are applied in order, so that duplicates are deterministic: by a kernel of
-our own (`scattered_rows.py`) or by `iree_linalg_ext.scatter`.
+our own (`scattered_rows.py`), on CUDA by each element of a small array for itself, or by
+`iree_linalg_ext.scatter`, which is one thread's work there.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from collections.abc import Sequence
 from ....dialects import mlir
 from ....dialects.ops.indexing.scatter import Updates
 from ....dialects.ops.indexing.windows import WindowMap, scatter_window
-from ....dialects.types import INT64
+from ....dialects.types import INT32, INT64
 from ..builder import LinalgBuilder, Size, Value
 from ..iree.overwritten_arguments import owned
 from ..lowering import LoweringContext
+from ..tuning import configuration
 from .indexing import (
     index_dtype,
     is_rows,
@@ -27,7 +29,7 @@ from .indexing import (
 )
 from .movement import reshape
 from .scattered_rows import scatter_by_kernel, scatters_by_kernel
-from .tensor_ops import size_product
+from .tensor_ops import convert_elements, size_product
 
 
 def lower_scatter(
@@ -59,6 +61,17 @@ def lower_scatter(
         return _scatter_by_kernel(ctx, own, x, indices, updates, numbers, window[:indexed], len(positions))
     where, inside = linear_positions(ctx, indices, numbers, shape[:indexed], window[:indexed], positions)
     count = size_product(b, positions)
+    rows, columns = size_product(b, shape[:indexed]), size_product(b, row)
+    if configuration.folds_scatter(ctx.target, rows, columns, count, ctx.result_type.dtype):
+        where = _outside_marked(b, where, inside) if own.mode == "drop" else where
+        folded = _folded(
+            ctx,
+            own.kind,
+            reshape(b, owned(ctx, x, ctx.result_type.dtype), [rows, columns]),
+            reshape(b, where, [count]),
+            reshape(b, updates, [count, columns]),
+        )
+        return reshape(b, folded, shape)
     operands = [reshape(b, updates, [count, *row]), reshape(b, where, [count, 1])]
     if own.mode == "drop":
         operands.append(reshape(b, inside, [count]))
@@ -69,7 +82,7 @@ def lower_scatter(
     is_static = all(isinstance(n, int) for v in operands for n in b.shape(v))
     operands = [b.materialise(v) if is_static else b.materialise_opaque(v) for v in operands]
     x = owned(ctx, x, ctx.result_type.dtype)
-    target = reshape(b, x, [size_product(b, shape[:indexed]), *row])
+    target = reshape(b, x, [rows, *row])
     return reshape(b, _emit_scatter(ctx, own.kind, operands, target, own.unique_indices), shape)
 
 
@@ -119,6 +132,27 @@ def _outside_marked(b: LinalgBuilder, where: Value, inside: Value) -> Value:
 
     maps = [b.identity_map(rank)] * 3
     return b.generic([where, inside], [b.empty(b.shape(where), INT64)], maps, ["parallel"] * rank, body)
+
+
+def _folded(ctx: LoweringContext, kind: str, rows: Value, where: Value, updates: Value) -> Value:
+    """`rows` [r, c] after `updates` [n, c]: each element goes through all updates and takes those of its row.
+
+    The elements are computed side by side, where a scatter is one thread's work.
+    """
+    b = ctx.builder
+    dtype = ctx.result_type.dtype
+    arith = mlir.arith
+    places = b.materialise(convert_elements(b, INT64, INT32, where))
+
+    def body(place: Value, update: Value, present: Value) -> Value:
+        row = arith.index_cast(b.scalars.element_type(INT32), mlir.linalg.IndexOp(0).result)
+        met = update if kind == "set" else getattr(b.scalars, kind)(dtype, present, update)
+        return arith.select(arith.cmpi(arith.CmpIPredicate.eq, place, row), met, present)
+
+    maps = [b.axes_map(3, (2,)), b.axes_map(3, (2, 1)), b.axes_map(3, (0, 1))]
+    return b.generic(
+        [places, b.materialise(updates)], [rows], maps, ["parallel", "parallel", "reduction"], body
+    )
 
 
 def _emit_scatter(

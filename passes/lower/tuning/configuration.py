@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from ....dialects.types import BFLOAT16, COMPLEX, FLOAT32, FLOAT64, INTEGERS
+from ....dialects.types import BFLOAT16, BOOL, COMPLEX, FLOAT32, FLOAT64, INTEGERS
 from ....runtime.targets import Target, TargetKind
 from .texts import divisor, divisors, gpu_tiles_text, has_many_registers, lanes, tiles_text, whole_row
 
@@ -41,6 +41,7 @@ ROUNDED_FROM: Final = 1 << 18  # multiplications that repay copies of the operan
 
 
 ROUNDED_ON_GPU: Final = 1 << 21  # multiplications that repay it there, by the bytes and flops of an A100
+MOST_FOLDED_ROWS: Final = 1 << 15  # of a scatter on GPUs, through which each element takes its own updates
 GPU_LEAST: Final = 16  # an axis shorter than this would mostly be filled with zeros
 GPU_TILES: Final = (32, 64)  # what axes are rounded to, short ones and others
 GPU_GROUPS: Final = 96  # workgroups that occupy a GPU: an A100 has 108 multiprocessors
@@ -521,3 +522,15 @@ def places_beside(batch: int, places: int) -> int:
 def _row_tiles(target: Target) -> tuple[int, ...]:
     """Rows of a register tile, the best first: 32 vector registers hold twice as many as 16."""
     return (8, 12, 10, 9, 7, 6, 5, 4, 3, 2) if has_many_registers(target) else (4, 6, 5, 3, 2)
+
+
+def folds_scatter(target: Target, rows: Size, columns: Size, count: Size, dtype: np.dtype) -> bool:
+    """Whether each of `rows` x `columns` elements goes through all of `count` updates, to take its own.
+
+    A scatter by one thread takes some 30 ns for each element of the updates (NVIDIA H100), and a fold by many
+    some 0.3 ps for each pair of an element and an update: less, up to some number of rows.
+    """
+    if target.kind is not TargetKind.CUDA or dtype in COMPLEX or dtype == BOOL:
+        return False
+    is_static = isinstance(columns, int) and isinstance(count, int)
+    return is_static and isinstance(rows, int) and rows <= MOST_FOLDED_ROWS

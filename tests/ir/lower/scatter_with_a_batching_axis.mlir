@@ -1,5 +1,5 @@
 // On GPUs: updates of an axis that all three operands share go to its own row: the row-major position counts it.
-// RUN: adze opt %s --pass-pipeline='lower{target=cuda},canonicalize' | filecheck %s
+// RUN: adze opt %s --pass-pipeline='lower{target=vulkan:lavapipe},canonicalize' | filecheck %s
 
 func.func @f(%arg0: tensor<3x5xf32>, %arg1: tensor<3x4x1xi32>, %arg2: tensor<3x4xf32>) -> tensor<3x5xf32> {
   %0 = "adze.scatter"(%arg0, %arg1, %arg2) {indices_are_sorted = false, inserted_window_dims = array<i64: 1>, kind = "add", mode = "clip", operand_batching_dims = array<i64: 0>, scatter_dims_to_operand_dims = array<i64: 1>, scatter_indices_batching_dims = array<i64: 0>, unique_indices = false, update_window_dims = array<i64>} : (tensor<3x5xf32>, tensor<3x4x1xi32>, tensor<3x4xf32>) -> tensor<3x5xf32>

@@ -1,0 +1,92 @@
+"""The forms of scatters and extrema for CUDA, run here on the CPU, and the kernels that they become there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import adze
+import adze.numpy as xp
+from adze import ShapeDtype
+from adze.passes.lower.forms import reductions, scatter
+from adze.passes.lower.tuning import configuration
+from adze.runtime.artifact.device_code.kernels import ptx_of
+
+KINDS = ("add", "multiply", "max", "min", "set")
+MEETS: dict[str, Any] = {
+    "add": np.add,
+    "multiply": np.multiply,
+    "max": np.maximum,
+    "min": np.minimum,
+    "set": lambda present, update: update,
+}
+
+
+@pytest.fixture
+def as_on_cuda(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The CPU takes CUDA's forms, and nothing comes from the cache."""
+    monkeypatch.setattr(configuration, "folds_scatter", lambda *_: True)
+    monkeypatch.setattr(scatter, "scatters_by_kernel", lambda _: False)
+    monkeypatch.setattr(reductions, "_has_wide_extrema", lambda _, dtype: dtype.itemsize == 2)
+    monkeypatch.setenv("ADZE_CACHE", "0")
+
+
+@pytest.mark.usefixtures("as_on_cuda")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", [np.float32, np.int16, np.uint8])
+def test_each_element_takes_its_updates_in_order(kind: str, dtype: type) -> None:
+    rng = np.random.default_rng(7)
+    x, updates = (rng.integers(0, 5, (n, 3)).astype(dtype) for n in (7, 20))
+    where = rng.integers(-3, 10, 20).astype(np.int32)
+    for mode in ("drop", "clip"):
+        want = x.copy()
+        for row, update in zip(where, updates, strict=True):
+            row = row + 7 if row < 0 else row
+            if mode == "clip" or 0 <= row < 7:
+                row = min(max(row, 0), 6)
+                want[row] = MEETS[kind](want[row], update)
+
+        def updated(x: Any, where: Any, updates: Any, mode: str = mode) -> Any:
+            return getattr(x.at[where], kind)(updates, mode=mode)
+
+        np.testing.assert_array_equal(np.asarray(adze.jit(updated)(x, where, updates)), want)
+
+
+@pytest.mark.usefixtures("as_on_cuda")
+def test_elements_at_two_coordinates_are_folded() -> None:
+    x, i, j = np.zeros((4, 5), np.float32), np.array([1, 3, 1, 1]), np.array([2, 4, 2, -1])
+    want = x.copy()
+    np.add.at(want, (i, j), np.float32([1, 2, 4, 8]))
+    got = adze.jit(lambda x, i, j, u: x.at[i, j].add(u))(x, i, j, np.float32([1, 2, 4, 8]))
+    np.testing.assert_array_equal(np.asarray(got), want)
+
+
+@pytest.mark.usefixtures("as_on_cuda")
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+def test_extrema_of_halves_see_special_values(dtype: type) -> None:
+    rows = np.ones((5, 9), dtype)
+    rows[0, 8] = np.nan
+    rows[1] = -np.inf
+    rows[2], rows[2, 4] = -0.0, 0.0
+    rows[3] = np.arange(9) * -3
+    most, least = adze.jit(lambda x: (xp.max(x, axis=1), xp.min(x, axis=1)))(rows)
+    assert np.asarray(most).dtype == np.asarray(least).dtype == dtype
+    wide = rows.astype(np.float32)
+    np.testing.assert_array_equal(np.asarray(most).astype(np.float32), np.max(wide, axis=1))
+    np.testing.assert_array_equal(np.asarray(least).astype(np.float32), np.min(wide, axis=1))
+    assert not np.signbit(np.asarray(most)[2]) and np.signbit(np.asarray(least)[2])
+
+
+def test_a_scatter_on_cuda_is_many_threads_work() -> None:
+    rows, where, updates = ShapeDtype((1000, 8)), ShapeDtype((50,), np.int32), ShapeDtype((50, 8))
+    lowered = adze.trace(lambda x, i, u: x.at[i].add(u), rows, where, updates).lower("cuda:sm_80")
+    code = "\n".join(ptx_of(lowered.compile().vmfb))
+    assert ".maxntid 1, 1, 1" not in code and "%ctaid" in code
+
+
+def test_a_row_of_halves_on_cuda_is_many_threads_work() -> None:
+    lowered = adze.trace(adze.nn.softmax, ShapeDtype((64, 256), np.float16)).lower("cuda:sm_80")
+    assert any("shfl.sync" in code for code in ptx_of(lowered.compile().vmfb))
