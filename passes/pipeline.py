@@ -24,6 +24,7 @@ from .lower.convert import Convert
 from .lower.fuse_reductions import FuseReductions
 from .lower.hold_channels import HoldChannels
 from .lower.hold_state import HoldState
+from .lower.host_numbers import HostNumbers
 from .lower.inline_bodies import InlineBodies
 from .lower.iree.dropped_loop_state import UseLoopState
 from .lower.iree.early_deallocation import KeepLifetimes
@@ -116,6 +117,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     UnsignedExtrema(),
     ResolveTiles(),
     InlineBodies(),
+    HostNumbers(),
     UseLoopState(),
     BoundSizes(),
     KeepLifetimes(),

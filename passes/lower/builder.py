@@ -40,7 +40,8 @@ DYNAMIC: Final = -(2**63)
 class LinalgBuilder:
     """Emits lowered IR, and remembers the shapes of what it emitted.
 
-    `complex_numbers` holds the tensors of equal complex elements with their number.
+    `complex_numbers` holds the tensors of equal complex elements with their number, `counts` the vectors
+    0, 1, 2, ... with their dtype.
     """
 
     def __init__(self, context: ir.Context, kind: TargetKind) -> None:
@@ -48,6 +49,7 @@ class LinalgBuilder:
         self.kind = kind
         self.scalars = Scalars(kind.value)
         self.complex_numbers: dict[Value, np.generic] = {}
+        self.counts: dict[Value, np.dtype] = {}
         self._shapes: dict[Value, tuple[Size, ...]] = {}
         self._constants: dict[Value, int] = {}
         self._equal: set[tuple[Size, Size]] = set()

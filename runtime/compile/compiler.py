@@ -29,6 +29,7 @@ from .faults.gathered_counts import with_sent_counts
 from .faults.private_results import WAY_IS_CHOSEN, kernel_with_private_results
 from .faults.repeated_references import deduplicated, may_branch
 from .faults.replayed_copies import with_new_copies
+from .faults.unawaited_loops import with_awaited_loops
 from .invocation import FLAGS_REFUSED, Invocation, is_parsed
 from .kernels import fault_of_kernels
 from .libraries import (
@@ -283,12 +284,13 @@ def changes_device_calls(target: Target) -> bool:
 
 def with_changed_calls(program: bytes, target: Target) -> bytes:
     """A program of `DEVICE_PHASE` without the faults that the target's driver has (`faults/`): kernels may
-    get empty arrays, copies are recorded for each call. Channels between devices are of its ranks."""
+    get empty arrays, copies are recorded for each call, iterations are waited for. Channels between devices
+    are of its ranks."""
     if target.kind is TargetKind.VULKAN:
         return with_new_copies(with_room(program))
     if target.has_channels:
         program = with_sent_counts(with_ranks(program))
-    return without_empty_grids(with_room(program))
+    return with_awaited_loops(without_empty_grids(with_room(program)))
 
 
 def _finished_with_changes(

@@ -16,6 +16,7 @@ from adze.passes.lower.iree.signed_extrema import UnsignedExtrema
 from adze.runtime.artifact.device_code.kernels import ptx_of
 from adze.runtime.compile import compiler, strategy
 from adze.runtime.compile.faults.replayed_copies import with_new_copies
+from adze.runtime.compile.faults.unawaited_loops import with_awaited_loops
 from adze.runtime.errors import CompileError
 
 from .drivers import needs_vulkan
@@ -109,6 +110,28 @@ def test_iree_still_shares_private_memory(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(compiler, "kernel_with_private_results", lambda chosen, lowered: None)
     monkeypatch.setenv("ADZE_CACHE", "0")
     assert any(".local" in norms_of_gradients() for _ in range(6))
+
+
+def test_iree_still_begins_iterations_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    programs = []
+
+    def mended(program: bytes) -> bytes:
+        programs.extend((program, with_awaited_loops(program)))
+        return programs[-1]
+
+    monkeypatch.setattr(compiler, "with_awaited_loops", mended)
+    monkeypatch.setenv("ADZE_CACHE", "0")
+    steps = adze.trace(lambda x: lax.scan(lambda c, row: (c * row, c), x[0], x), ShapeDtype((20, 4)))
+    steps.lower("cuda:sm_80").compile()
+    before, after = (awaits(program) for program in programs)
+    # Two loops, of eight steps an iteration and of one; each waits before it begins and in each iteration.
+    assert (before, after) == (1, 5)
+
+
+def awaits(program: bytes) -> int:
+    """How often the host waits for its device."""
+    with new_context(foreign_ops=False) as context, ir.Location.unknown():
+        return str(ir.Module.parse(program, context)).count("hal.fence.await")
 
 
 @pytest.mark.vulkan

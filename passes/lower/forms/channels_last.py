@@ -19,7 +19,7 @@ from ..builder import LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
 from ..tuning import configuration
 from .contraction import Factor, is_one, matrix_product
-from .large_windows import permuted_copy
+from .large_windows import copied_elements, permuted_copy
 from .tensor_ops import (
     collapse_axes,
     convert_elements,
@@ -91,7 +91,7 @@ def _product_over_windows(
         some = extract_slice(
             b, image, [part * count, *[0] * (len(shape) - 1)], [count, *shape[1:]], [1] * len(shape)
         )
-        rows = Factor(_windows(b, some, b.shape(kernel), [count, *sizes[1:]], window, source), "mk")
+        rows = Factor(_windows(ctx, some, b.shape(kernel), [count, *sizes[1:]], window, source), "mk")
         product = matrix_product(ctx, rows, weights, source, carried)
         results.append(_as_image(b, product, [count, *sizes[1:]]))
     if parts == 1:
@@ -103,7 +103,7 @@ def _product_over_windows(
 
 
 def _windows(
-    b: LinalgBuilder,
+    ctx: LoweringContext,
     image: Value,
     weights: Sequence[Size],
     sizes: Sequence[Size],
@@ -111,7 +111,7 @@ def _windows(
     dtype: np.dtype,
 ) -> Value:
     """The windows of an image, one a row: (batch and positions, taps and features)."""
-    ir = mlir.ir
+    b, ir = ctx.builder, mlir.ir
     outer, spatial = len(sizes) - 1, len(sizes) - 2
     loops = outer + spatial + 1
     dims = [ir.AffineExpr.get_dim(a, b.context) for a in range(loops)]
@@ -119,10 +119,8 @@ def _windows(
     for axis, (stride, dilation) in enumerate(zip(window.window_strides, window.rhs_dilation, strict=True)):
         pixels.append(dims[1 + axis] * stride + dims[outer + axis] * dilation)
     seen = ir.AffineMapAttr.get(ir.AffineMap.get(loops, 0, [*pixels, dims[-1]], b.context))
-    init = b.empty([*sizes[:-1], *weights[:-1]], dtype)
-    copied = b.generic(
-        [image], [init], [seen, b.identity_map(loops)], ["parallel"] * loops, lambda pixel, _: pixel
-    )
+    shape = [*sizes[:-1], *weights[:-1]]
+    copied = copied_elements(ctx, image, shape, seen, dtype)
     rows = collapse_axes(b, copied, [list(range(outer)), list(range(outer, loops))])
     return b.materialise(rows)
 

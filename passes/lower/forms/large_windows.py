@@ -13,11 +13,13 @@ from math import prod
 
 import numpy as np
 
+from ....dialects import mlir
 from ....dialects.ops.contraction.convolution_window import Layout, Window
-from ..builder import LinalgBuilder, Value
+from ..builder import Attribute, LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
 from ..tuning import configuration
 from .contraction import Factor, grouped_product, matrix_product
+from .movement import reshape
 from .reductions import reduce_axes
 from .tensor_ops import (
     collapse_axes,
@@ -26,6 +28,7 @@ from .tensor_ops import (
     extract_slice,
     insert_slice,
     pad_tensor,
+    parse_attribute,
     permute,
 )
 
@@ -34,6 +37,17 @@ def permuted_copy(b: LinalgBuilder, x: Value, axes: Sequence[int]) -> Value:
     """`x` with its axes in this order, copied: IREE would read the original in the innermost loop."""
     permuted = permute(b, x, axes)
     return x if permuted is x else b.materialise(permuted)
+
+
+def copied_elements(
+    ctx: LoweringContext, x: Value, shape: Sequence[Size], where: Attribute, dtype: np.dtype
+) -> Value:
+    """An array of `shape` whose elements are those of `x` at the places of the affine map `where`."""
+    b = ctx.builder
+    rank = len(shape)
+    tiles = parse_attribute(b, configuration.copied_windows(ctx.target, shape))
+    maps, kinds = [where, b.identity_map(rank)], ["parallel"] * rank
+    return b.generic([x], [b.empty(shape, dtype)], maps, kinds, lambda element, _: element, tiles)
 
 
 def product_at_each_position(
@@ -134,6 +148,8 @@ def _product_of_shifts(
     first = sum(n * step for n, step in zip(low, steps, strict=True))
     kernel = extract_slice(b, kernel, [0, first, 0], [summed, length, features], [1, 1, 1])
     strides = [stride * step for stride, step in zip(window.window_strides, steps, strict=True)]
+    if configuration.joins_places(ctx.target):
+        return _product_of_joined_places(ctx, image, kernel, positions, strides, carried)
     beside = configuration.places_beside(batch, positions[-1])
     if beside > 1:
         elements -= strides[-1] * (beside - 1)
@@ -155,3 +171,39 @@ def _product_of_shifts(
         total = expand_axes(b, total, [[0], [1, 2], [3]], [len(places), beside, batch, features])
         total = collapse_axes(b, total, [[0, 1], [2], [3]])
     return total
+
+
+def _product_of_joined_places(
+    ctx: LoweringContext,
+    image: Value,
+    kernel: Value,
+    positions: Sequence[int],
+    strides: Sequence[int],
+    carried: np.dtype,
+) -> Value:
+    """One product for all places, whose sums are cut into parts, so that it occupies a GPU.
+
+    `image` is (summed, elements, batch), `kernel` (summed, length, features); a place starts at its
+    coordinates times `strides`.
+    """
+    b, ir = ctx.builder, mlir.ir
+    zero = b.scalars.constant(carried, 0)
+    (summed, elements, batch), (_, length, features) = b.shape(image), b.shape(kernel)
+    rows = prod(positions) * batch
+    parts, depth = configuration.depth_parts(summed, rows, features, length)
+    kernel = pad_tensor(b, kernel, [0, 0, 0], [0, parts * depth - length, 0], zero)
+    last = sum((n - 1) * stride for n, stride in zip(positions, strides, strict=True))
+    image = pad_tensor(b, image, [0, 0, 0], [0, max(0, parts * depth + last - elements), 0], zero)
+    loops = len(positions) + 3
+    dims = [ir.AffineExpr.get_dim(a, b.context) for a in range(loops)]
+    element = dims[1]
+    for axis, stride in enumerate(strides):
+        element = element + dims[2 + axis] * stride
+    seen = ir.AffineMapAttr.get(ir.AffineMap.get(loops, 0, [dims[0], element, dims[-1]], b.context))
+    shape = [summed, parts * depth, *positions, batch]
+    wide = b.materialise(copied_elements(ctx, b.materialise(image), shape, seen, carried))
+    wide = reshape(b, wide, [summed * parts, depth, rows])
+    kernel = reshape(b, kernel, [summed * parts, depth, features])
+    product = matrix_product(ctx, Factor(wide, "bkm"), Factor(kernel, "bkn"), carried, carried)
+    total = reduce_axes(ctx, "reduce_sum", product, (0,), 0, carried, carried)
+    return expand_axes(b, total, [[0, 1], [2]], [prod(positions), batch, features])

@@ -72,7 +72,10 @@ def lower_iota(ctx: LoweringContext, *, shape: Sequence[Size], axis: int, dtype:
         count = mlir.arith.index_cast(i64, mlir.linalg.IndexOp(axis).result)
         return b.scalars.convert(np.dtype(np.int64), dtype, count)
 
-    return b.generic([], [b.empty(shape, dtype)], [b.identity_map(rank)], ["parallel"] * rank, body)
+    counted = b.generic([], [b.empty(shape, dtype)], [b.identity_map(rank)], ["parallel"] * rank, body)
+    if rank == 1:
+        b.counts[counted] = dtype
+    return counted
 
 
 def lower_reshape(ctx: LoweringContext, x: Value, *, shape: Sequence[Size]) -> Value:

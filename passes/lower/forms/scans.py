@@ -14,7 +14,8 @@ from math import prod
 from typing import Final
 
 from ....dialects import mlir
-from ....dialects.types import TensorType
+from ....dialects.types import INT64, TensorType
+from ....runtime.targets import TargetKind
 from ..builder import DYNAMIC, LinalgBuilder, Size, Type, Value
 from ..lowering import LoweringContext
 from .bodies import call_body, initial_value, resident_arguments, result_tensor_types, tie_shapes
@@ -177,8 +178,12 @@ def _row_type(type_: Type) -> Type:
 
 
 def _read_row(b: LinalgBuilder, x: Value, position: Size) -> Value:
-    """`x[position]`."""
+    """`x[position]`; of a vector 0, 1, 2, ... a number of the host, where these stay there."""
     shape = b.shape(x)
+    if b.kind is TargetKind.CUDA and x in b.counts:
+        dtype = b.counts[x]
+        count = b.scalars.convert(INT64, dtype, b.size_scalar(position))
+        return mlir.tensor.from_elements(b.tensor_type((), dtype), [count])
     if 0 in shape[1:]:  # MLIR refuses to slice what has no elements
         return b.empty_of_element(mlir.ir.RankedTensorType(x.type).element_type, shape[1:])
     row = extract_slice(b, x, [position, *[0] * (len(shape) - 1)], [1, *shape[1:]], [1] * len(shape))

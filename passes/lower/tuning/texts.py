@@ -67,6 +67,16 @@ def gpu_tiles_text(
     )
 
 
+def gpu_copy_text(*, workgroup: Sequence[int], thread: Sequence[int], threads: int) -> str:
+    """As `tiles_text`, for an elementwise op on a GPU."""
+    sizes = f"thread = {list(thread)}, workgroup = {list(workgroup)}"
+    return (
+        f"#iree_codegen.compilation_info<lowering_config = #iree_gpu.lowering_config<{{{sizes}}}>, "
+        "translation_info = #iree_codegen.translation_info<pipeline = #iree_gpu.pipeline<TileAndFuse> "
+        f"workgroup_size = [{threads}, 1, 1] subgroup_size = 32>>"
+    )
+
+
 def tiles_text(*, is_peeled: bool = False, **levels: Sequence[int]) -> str:
     """The text of a `compilation_info` attribute with these tile sizes, one entry a loop, 0 for none.
 

@@ -1,19 +1,21 @@
-"""The forms of scatters and extrema for CUDA, run here on the CPU, and the kernels that they become there."""
+"""The forms of scatters, extrema, convolutions and loops for CUDA, run on the CPU, and their kernels."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+import jax
 import ml_dtypes
 import numpy as np
 import pytest
 
 import adze
 import adze.numpy as xp
-from adze import ShapeDtype
+from adze import ShapeDtype, lax
 from adze.passes.lower.forms import reductions, scatter
-from adze.passes.lower.tuning import configuration
-from adze.runtime.artifact.device_code.kernels import ptx_of
+from adze.passes.lower.tuning import configuration, convolution_plans
+from adze.runtime.artifact.device_code.kernels import gpu_kernels, ptx_of
 
 KINDS = ("add", "multiply", "max", "min", "set")
 MEETS: dict[str, Any] = {
@@ -23,6 +25,17 @@ MEETS: dict[str, Any] = {
     "min": np.minimum,
     "set": lambda present, update: update,
 }
+
+
+@pytest.fixture
+def joined(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The CPU takes CUDA's form of the gradient of a kernel, in short parts; what it asked for that."""
+    asked: list[Any] = []
+    monkeypatch.setattr(configuration, "joins_places", lambda target: asked.append(target) or True)
+    monkeypatch.setattr(configuration, "GPU_DEPTH", 20)
+    monkeypatch.setattr(convolution_plans, "WORK", 1 << 62)
+    monkeypatch.setenv("ADZE_CACHE", "0")
+    return asked
 
 
 @pytest.fixture
@@ -78,6 +91,50 @@ def test_extrema_of_halves_see_special_values(dtype: type) -> None:
     np.testing.assert_array_equal(np.asarray(most).astype(np.float32), np.max(wide, axis=1))
     np.testing.assert_array_equal(np.asarray(least).astype(np.float32), np.min(wide, axis=1))
     assert not np.signbit(np.asarray(most)[2]) and np.signbit(np.asarray(least)[2])
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3])
+def test_gradients_of_kernels_are_one_product(joined: list[Any], batch: int) -> None:
+    """Of integers, so that sums are exact in any order."""
+    rng = np.random.default_rng(3)
+    x = rng.integers(-3, 4, (batch, 12, 13, 2)).astype(np.float32)
+    w = rng.integers(-3, 4, (3, 2, 2, 3)).astype(np.float32)
+
+    def gradient(library: Any) -> Any:
+        def loss(w: Any) -> Any:
+            y = library.lax.conv_general_dilated(
+                x, w, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
+            )
+            return (y**2).sum()
+
+        return library.jit(library.grad(loss))(w)
+
+    np.testing.assert_array_equal(np.asarray(gradient(adze)), np.asarray(gradient(jax)))
+    assert joined
+
+
+def test_the_gradient_of_a_convolution_on_cuda_has_few_kernels() -> None:
+    def gradients(x: Any, w: Any) -> Any:
+        def loss(x: Any, w: Any) -> Any:
+            layout = ("NHWC", "HWIO", "NHWC")
+            return (lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=layout) ** 2).sum()
+
+        return adze.grad(loss, argnums=(0, 1))(x, w)
+
+    lowered = adze.trace(gradients, ShapeDtype((8, 32, 32, 64)), ShapeDtype((3, 3, 64, 64))).lower(
+        "cuda:sm_80"
+    )
+    kernels = gpu_kernels(lowered.compile().vmfb)
+    assert len(kernels) <= 12
+
+
+def test_a_loop_on_cuda_reads_no_count_back() -> None:
+    def step(sums: Any, i: Any) -> Any:
+        return sums + lax.dynamic_index_in_dim(sums, 2 * i + 1, 0), None
+
+    lowered = adze.trace(lambda x: lax.scan(step, x, xp.arange(3))[0], ShapeDtype((8, 4))).lower("cuda:sm_80")
+    code = lowered.mlir()
+    assert "scf.for" in code and not re.search(r"tensor\.extract %(?!from_elements)", code)
 
 
 def test_a_scatter_on_cuda_is_many_threads_work() -> None:

@@ -150,7 +150,8 @@ def bytecode(module: Any) -> bytes:
 @pytest.fixture(scope="module")
 def executable() -> Executable:
     module = build()
-    for step in (*between("resolve-tiles", None), *parse_pipeline("separate-reductions,strip-tiles")):
+    steps = (*between("resolve-tiles", "inline-bodies"), *between("host-numbers", None))
+    for step in (*steps, *parse_pipeline("separate-reductions,strip-tiles")):
         step.run(module)
     compiled = compile_bytecode(bytecode(module), parse_target("cpu"), is_checked=True)
     fixed, open_ = ArraySpec("x", FLOAT32, (4, 4)), ArraySpec("x", FLOAT32, ("n", 4))
