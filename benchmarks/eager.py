@@ -1,4 +1,4 @@
-"""Eager gradient steps of a small MLP, nothing jitted: adze beside JAX, and trees of many leaves.
+"""Eager gradient steps of a small MLP, trees of many leaves, loops, nothing jitted: adze beside JAX.
 
 Prints microseconds of CPU time of one thread a step, the best of several rounds that take turns. Run it on
 one core: `taskset -c 0 python benchmarks/eager.py`.
@@ -53,6 +53,24 @@ def tree_step(jax: Any, leaves: int) -> Callable[[], Any]:
     return lambda: jax.block_until_ready(jax.grad(loss)(tree))
 
 
+def sampler(jax: Any, length: int) -> Callable[[], Any]:
+    """A random walk with gradients: one loop of so many steps, outside `jit`."""
+    jnp, random = jax.numpy, jax.random
+    keys = random.split(random.PRNGKey(0), length)
+    slope = jax.grad(lambda x: -0.5 * jnp.sum(x**2))
+
+    def move(x: Any, key: Any) -> Any:
+        x = x + 0.01 * slope(x) + 0.1 * random.normal(key, x.shape)
+        return x, x
+
+    return lambda: jax.block_until_ready(jax.lax.scan(move, jnp.zeros(4), keys))
+
+
+def counter(jax: Any, count: int) -> Callable[[], Any]:
+    """A loop that ends when it is done, outside `jit`."""
+    return lambda: jax.lax.while_loop(lambda n: n < count, lambda n: n + 1, jax.numpy.int32(0))
+
+
 def best(steps: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
     """The least CPU time of one call of each, in microseconds; they take turns."""
     for step in steps.values():
@@ -85,6 +103,10 @@ def main() -> None:
         "tree of 50 leaves": lambda lib: tree_step(lib, 50),
         "tree of 200 leaves": lambda lib: tree_step(lib, 200),
         "tree of 800 leaves": lambda lib: tree_step(lib, 800),
+        "sampler of 20 steps": lambda lib: sampler(lib, 20),
+        "sampler of 2000": lambda lib: sampler(lib, 2000),
+        "count to 20": lambda lib: counter(lib, 20),
+        "count to 20000": lambda lib: counter(lib, 20_000),
     }
     chosen = {name: case for name, case in cases.items() if options.cases in name}
     report = {n: best({"adze": c(adze), "jax": c(jax)}, options.rounds) for n, c in chosen.items()}

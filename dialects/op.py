@@ -68,6 +68,7 @@ OPTIONAL_RULES: Final = (
     "factors",
     "of_part",
     "of_block",
+    "iterations",
 )
 
 
@@ -239,6 +240,9 @@ class Op:
     """`without_dead_results(engine, operands, results, attributes)` -> the attributes of the op with these
     operands and results only."""
     linearize: ClassVar[Callable[..., Any] | None] = None
+    iterations: ClassVar[Callable[..., int | None] | None] = None
+    """`iterations(**attributes)` -> how often a loop runs the function `body`; None where that shows only as
+    it runs."""
     factors: ClassVar[Callable[..., Factors] | None] = None
     """`factors(*operand_types, **attributes)` -> along which axes it can be divided among ranks; without it
     each rank computes all of it."""

@@ -44,6 +44,8 @@ STAND_INS: Final = {
     "linear_util": "partial_tracing",
     "monitoring": "monitoring",
     "sharding": "sharding",
+    "tree": "tree_names",
+    "tree_util": "tree_names",
     "stages": "stages",
     "version": "top",
     "numpy": "array_names",
@@ -59,7 +61,7 @@ STAND_INS: Final = {
     "_src.lax.lax": "primitives",
     "_src.literals": "core",
     "_src.traceback_util": "functions",
-    "_src.tree_util": "empty",
+    "_src.tree_util": "tree_names",
     "_src.util": "utilities",
     "util": "utilities",
 }

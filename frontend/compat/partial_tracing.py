@@ -21,6 +21,7 @@ from ..tracing.function_scope import Argument, FunctionScope
 from ..tracing.locations import user_location_text
 from ..tracing.specs import ShapeDtype
 from . import parts
+from .tree_names import unflatten
 
 __all__: list[str] = []
 
@@ -46,7 +47,7 @@ def flatten_fun_nokwargs(f: WrappedFun, in_tree: tree.Structure) -> tuple[Wrappe
     out_trees: list[tree.Structure] = []
 
     def flat(*leaves: Any) -> list[Any]:
-        results, structure = tree.flatten(f.call_wrapped(*tree.unflatten(in_tree, leaves)))
+        results, structure = tree.flatten(f.call_wrapped(*unflatten(in_tree, leaves)))
         out_trees.append(structure)
         return results
 

@@ -28,7 +28,7 @@ from ..tracing.references import of_values
 from ..tracing.scalars import widens_to
 from ..tracing.trace import function_name
 from ..tracing.varying import at_least, axes_of_value
-from .carries import fits_in, is_true, scalar, settled_start, typed_tree
+from .carries import fits_in, is_true, marked, scalar, settled_start, typed_tree
 from .eager_types import checked
 from .reference_carries import hold, touched, values_of
 
@@ -220,7 +220,8 @@ class _Branches:
             )
         else:
             results = choose(operands)
-        return tree.unflatten(branches[0].result_tree, results)
+        are_weak = [all(column) for column in zip(*(m.weak_results for m in branches), strict=True)]
+        return tree.unflatten(branches[0].result_tree, marked(results, are_weak))
 
     def _agreed(self) -> tuple[list[PrivateFunction], list[Any]]:
         """The branches as functions of the same operands and results, and what they capture."""

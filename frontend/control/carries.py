@@ -113,6 +113,24 @@ def widened(state: Sequence[Any], types: Sequence[TensorType]) -> list[Any] | No
     return None if all(w is v for w, v in zip(after, state, strict=True)) else after
 
 
+def strengthened(state: Sequence[Any], are_weak: Sequence[bool]) -> list[Any] | None:
+    """A carry whose values are weakly typed only where a step's results are; None where they are so."""
+    pairs = list(zip(state, are_weak, strict=False))
+    if not any(v.weak_type and not is_weak for v, is_weak in pairs):
+        return None
+    return [ops.convert(wide_of(v), dtype=v.dtype) if v.weak_type and not w else v for v, w in pairs]
+
+
+def marked(values: Sequence[Any], are_weak: Sequence[bool]) -> list[Any]:
+    """Results of an op, of which some are weakly typed."""
+    return [as_weak(v) if weak else v for v, weak in zip(values, are_weak, strict=True)]
+
+
+def weak_carry(state: Sequence[Any], are_weak: Sequence[bool]) -> list[bool]:
+    """Which entries of the last carry are weakly typed: those of the first and of every step."""
+    return [bool(v.weak_type) and weak for v, weak in zip(state, are_weak, strict=False)]
+
+
 def grown(state: Sequence[Any], axes: Sequence[frozenset[str]]) -> list[Any] | None:
     """A carry that varies over the axes of a mesh that a step's results vary over; None where it does."""
     after = [varied_over(v, a) for v, a in zip(state, axes, strict=False)]

@@ -1,11 +1,12 @@
-"""The checks of branches and loops outside a trace: those that they have inside one.
+"""Branches and loops outside a trace: their checks are those that they have inside one.
 
-Input: a construct with its functions and operands. Output: the types of its results, or its errors.
+Input: a construct with its functions and operands. Output: the types of its results, or its errors; the
+results of a loop.
 
-Idea: outside a trace Python is the control flow, and a mistake could hide in the branch that is not taken
-or in a step that never comes. So a construct is traced first, in a program that is thrown away: once for
-functions of the same code and operands of the same types. Functions that need values cannot be traced and
-run unchecked.
+Idea: a mistake could hide in the branch that is not taken or in a step that never comes. So a construct is
+traced first, in a program that is thrown away: once for functions of the same code and operands of the same
+types. A loop is traced at each call, and evaluated, so that its functions run once, as inside `jit`.
+Functions that need values cannot be traced: Python is the control flow then, and nothing is checked.
 """
 
 from __future__ import annotations
@@ -13,27 +14,35 @@ from __future__ import annotations
 import functools
 import threading
 import weakref
-from collections.abc import Callable, Sequence
-from types import CodeType
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import CodeType, ModuleType
 from typing import Any, Final
 
 import numpy as np
 
 from ...dialects.errors import AdzeError
-from ...dialects.types import TensorType
+from ...dialects.types import ANY, TensorType
 from ...passes.ir.functions import functions
 from .. import tree
 from ..tracing.array import Array
+from ..tracing.closed_over import held_by
 from ..tracing.default_dtypes import is_float32, names_widening
 from ..tracing.frames import Program
-from ..tracing.function_scope import FunctionScope, argument_of
-from ..tracing.interpreter import as_value
+from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of
+from ..tracing.interpreter import as_value, as_weak
 from ..tracing.references import uses
 from ..tracing.scalars import is_python_scalar
 
 _MOST: Final = 4096
 _DEPTH: Final = 4
 _LONG: Final = 64
+
+Record = Callable[[Any], Any]
+
+
+UNTRACEABLE: Final = object()
+"""What `evaluated` returns where Python has to run a construct: it needs values, or writes to references."""
 
 Types = tuple[TensorType, ...] | None
 """The types of what a construct returns; None where it cannot be traced."""
@@ -42,57 +51,114 @@ Types = tuple[TensorType, ...] | None
 class _Known(threading.local):
     def __init__(self) -> None:
         self.program: Program | None = None
-        self.types: dict[Any, Types] = {}
+        self.outcomes: dict[Any, Types] = {}
 
 
 _known = _Known()
 
 
-def checked(
-    options: Any, called: Sequence[Callable[..., Any]], operands: Any, record: Callable[[Any], Any]
-) -> Types:
+def checked(options: Any, called: Sequence[Callable[..., Any]], operands: Any, record: Record) -> Types:
     """Trace `record(operands)`, which calls the functions `called`; raises its errors.
 
     Errors of these functions themselves come when they run. `options` is what else the outcome depends on.
     """
-    leaves, structure = tree.flatten(operands)
-    values = [leaf if is_python_scalar(leaf) else as_value(leaf) for leaf in leaves]
-    options = (options, is_float32(), names_widening())
-    key = (options, tuple(_code(f, _DEPTH) for f in called), structure, tuple(map(_kind, values)))
-    if key not in _known.types:
-        types = _traced(called, values, lambda arguments: record(tree.unflatten(structure, arguments)))
-        if len(_known.types) >= _MOST:
-            _known.types.clear()
-        _known.types[key] = types
-    return _known.types[key]
+    call = _Call(operands, record)
+    key = _key(options, called, call)
+    if key not in _known.outcomes:
+        with _program() as program:
+            traced, _ = _traced(called, call, FunctionScope(program))
+        _note(key, None if traced is None else traced.result_types)
+    return _known.outcomes[key]
+
+
+def evaluated(options: Any, called: Sequence[Callable[..., Any]], operands: Any, record: Record) -> Any:
+    """The results of `record(operands)`, traced and evaluated; `UNTRACEABLE` for functions that need values.
+
+    Raises errors as `checked` does. What is long runs compiled: arrays that the functions hold are operands
+    then, so that other arrays make no other program.
+    """
+    call = _Call(operands, record)
+    key = _key(options, called, call)
+    if _known.outcomes.get(key, call) is None:
+        return UNTRACEABLE
+    held = [v for f in called for v in _held(f, _DEPTH)]
+    with _program() as program:
+        program.lifted = {id(v): v if isinstance(v, Array) else None for v in held}
+        scope = FunctionScope(program)
+        traced, writes = _traced(called, call, scope)
+        if traced is None:
+            _note(key, None)
+        if traced is None or writes:
+            return UNTRACEABLE
+        results = scope.call(traced.symbol, call.arrays)
+    typed = [as_weak(v) if is_weak else v for v, is_weak in zip(results, call.are_weak, strict=True)]
+    return tree.unflatten(traced.result_tree, typed)
+
+
+def _key(options: Any, called: Sequence[Callable[..., Any]], call: _Call) -> Any:
+    """What the outcome of a trace depends on."""
+    codes = tuple(_code(f, _DEPTH) for f in called)
+    return options, is_float32(), names_widening(), codes, call.structure, tuple(map(_kind, call.values))
+
+
+def _note(key: Any, outcome: Types) -> None:
+    if len(_known.outcomes) >= _MOST:
+        _known.outcomes.clear()
+    _known.outcomes[key] = outcome
+
+
+class _Call:
+    """A construct with its operands, as a function of those that are arrays; Python numbers stay numbers."""
+
+    def __init__(self, operands: Any, record: Record) -> None:
+        leaves, self.structure = tree.flatten(operands)
+        self.values = [leaf if is_python_scalar(leaf) else as_value(leaf) for leaf in leaves]
+        self.arrays = [v for v in self.values if not is_python_scalar(v)]
+        self.are_weak: list[bool] = []
+        """Which results are weakly typed, once it is traced."""
+        self._record = record
+
+    def trace(self, scope: FunctionScope, name: str) -> PrivateFunction:
+        return scope.trace(name, self._results, [argument_of(v) for v in self.arrays])
+
+    def _results(self, arrays: Sequence[Any]) -> Any:
+        rest = iter(arrays)
+        operands = [v if is_python_scalar(v) else next(rest) for v in self.values]
+        results = self._record(tree.unflatten(self.structure, operands))
+        self.are_weak = [bool(getattr(v, "weak_type", False)) for v in tree.leaves(results)]
+        return results
 
 
 def _traced(
-    called: Sequence[Callable[..., Any]], values: Sequence[Any], call: Callable[[Sequence[Any]], Any]
-) -> Types:
-    """The types that a function of these values returns; its Python numbers stay numbers."""
-    # A function may leave the trace and check a construct of its own, which then has another program.
-    program, _known.program = _known.program or Program("checks"), None
-    is_number = [is_python_scalar(v) for v in values]
-
-    def whole(arrays: Sequence[Any]) -> Any:
-        rest = iter(arrays)
-        return call([v if number else next(rest) for v, number in zip(values, is_number, strict=True)])
-
-    arguments = [argument_of(v) for v, number in zip(values, is_number, strict=True) if not number]
+    called: Sequence[Callable[..., Any]], call: _Call, scope: FunctionScope
+) -> tuple[PrivateFunction | None, bool]:
+    """The construct as a function, None where it cannot be traced; and whether it writes to references."""
     try:
-        with uses():
-            return FunctionScope(program).trace("checked", whole, arguments).result_types
+        with uses() as inner:
+            traced = call.trace(scope, "eager")
+        return traced, bool(inner.written)
     except Exception as error:
         if isinstance(error, AdzeError) and not _came_from(error, called):
             raise
-        return None
+        return None, False
+
+
+@contextmanager
+def _program() -> Iterator[Program]:
+    """A program to trace in, which is empty again afterwards: one for all constructs of this thread.
+
+    A function may leave the trace and run a construct of its own, which then has another program.
+    """
+    program, _known.program = _known.program or Program("eager"), None
+    try:
+        yield program
     finally:
         for operation in functions(program.module).values():
             operation.operation.erase()
         program.memo.clear()
         program.symbols.clear()
         program.callees.clear()
+        program.lifted = None
         _known.program = program
 
 
@@ -121,6 +187,23 @@ def _code(function: Any, depth: int) -> Any:
     same = None if owner is None else _identity(owner)
     kinds = tuple(_code(v, depth - 1) if callable(v) else _kind(v) for v in held)
     return code, same, kinds, _globals(code, getattr(function, "__globals__", {}), depth)
+
+
+def _held(value: Any, depth: int) -> Iterator[Array | np.ndarray]:
+    """The arrays that a function reaches: of its closure, its defaults, its object and its module."""
+    if isinstance(value, Array) or (type(value) is np.ndarray and value.dtype in ANY):
+        yield value
+    elif depth == 0 or isinstance(value, (str, int, float, type(None), type, ModuleType)):
+        return
+    elif isinstance(value, (tuple, list, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _held(item, depth - 1)
+    elif callable(value):
+        code, known = getattr(value, "__code__", None), getattr(value, "__globals__", {})
+        names = () if code is None else _names(code)
+        parts = [*held_by(value), *(known[name] for name in names if name in known)]
+        for part in parts:
+            yield from _held(part, depth - 1)
 
 
 def _globals(code: CodeType, known: dict[str, Any], depth: int) -> Any:

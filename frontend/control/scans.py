@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import tree
 from ..errors import ArgumentError, ShapeError, TraceError
-from ..tracing.frames import Tracer, current_frame
+from ..tracing.frames import JIT_DISABLED, Tracer, current_frame
 from ..tracing.function_scope import (
     FunctionScope,
     PrivateFunction,
@@ -39,13 +39,16 @@ from .carries import (
     constants_first,
     grown,
     integer,
+    marked,
     settled_result,
     settled_start,
     slice_argument,
+    strengthened,
+    weak_carry,
     widened,
 )
 from .checkpoint_options import CheckpointOptions
-from .eager_types import checked
+from .eager_types import UNTRACEABLE, checked, evaluated
 from .reference_carries import hold, scan_step, touched, values_of
 
 Step = Callable[[Any, Any], tuple[Any, Any]]
@@ -117,7 +120,12 @@ def scanned(
 
     if current_frame() is not None:
         return record((init, arrays))
-    types = checked((name, int(steps), width, loop.reverse, saving.key), (f,), (init, arrays), record)
+    options, operands = (name, int(steps), width, loop.reverse, saving.key), (init, arrays)
+    if not JIT_DISABLED.get():
+        results = evaluated(options, (f,), operands, record)
+        if results is not UNTRACEABLE:
+            return results
+    types = checked(options, (f,), operands, record)
     return loop.eager(settled_start(init, types), arrays)
 
 
@@ -237,6 +245,9 @@ class _Scan:
         while carry_tree == structure and (wider := widened(state, body.result_types[:count])):
             state = wider
             body, carry_tree, y_tree, count = traced()
+        while carry_tree == structure and (strong := strengthened(state, body.weak_results[:count])):
+            state = strong
+            body, carry_tree, y_tree, count = traced()
         while carry_tree == structure and (varying := grown(state, body.result_axes)):
             state = varying
             body, carry_tree, y_tree, count = traced()
@@ -260,7 +271,9 @@ class _Scan:
             if isinstance(y, Tracer) and not y.type.is_static:
                 own = [sizes.get(name or "", n) for name, n in zip(names, y.shape[1:], strict=False)]
                 keep_dimensions(y, (self.steps, *(own or y.shape[1:])))
-        return tree.unflatten(structure, results[:count]), tree.unflatten(y_tree, results[count:])
+        are_weak = [*weak_carry(state, body.weak_results), *body.weak_results[count:]]
+        typed = marked(results, are_weak)
+        return tree.unflatten(structure, typed[:count]), tree.unflatten(y_tree, typed[count:])
 
     def checkpointed(self, init: Any, arrays: Sequence[Any], groups: Sequence[int]) -> tuple[Any, Any]:
         """The backward pass keeps the carries before groups of steps."""

@@ -19,7 +19,7 @@ from ...dialects.types import BOOL, INT64, INTEGERS, TensorType, require_possibl
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
-from ..tracing.frames import Tracer, current_frame, known_value
+from ..tracing.frames import JIT_DISABLED, Tracer, current_frame, known_value
 from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of, resumes_trace, varied_over
 from ..tracing.interpreter import as_value, as_weak, ops
 from ..tracing.locations import located, user_location, user_location_text
@@ -34,15 +34,18 @@ from .carries import (
     constants_first,
     grown,
     integer,
+    marked,
     scalar,
     selected,
     settled_result,
     settled_start,
+    strengthened,
     typed_tree,
+    weak_carry,
     widened,
 )
 from .checkpoint_options import CheckpointOptions
-from .eager_types import checked
+from .eager_types import UNTRACEABLE, checked, evaluated
 from .reference_carries import hold, touched, values_of, while_functions
 from .scans import scan, scanned
 
@@ -103,7 +106,12 @@ def repeated_while(
 
     if current_frame() is not None:
         return record(init_val)
-    types = checked((name, bound, saving.key), (cond_fun, body_fun), init_val, record)
+    options, called = (name, bound, saving.key), (cond_fun, body_fun)
+    if not JIT_DISABLED.get():
+        results = evaluated(options, called, init_val, record)
+        if results is not UNTRACEABLE:
+            return results
+    types = checked(options, called, init_val, record)
     return _eager_while(name, cond_fun, body_fun, settled_start(init_val, types), bound)
 
 
@@ -132,6 +140,9 @@ def _recorded_while(
     body = traced()
     while body.result_tree == structure and (wider := widened(state, body.result_types)):
         state = wider
+        body = traced()
+    while body.result_tree == structure and (strong := strengthened(state, body.weak_results)):
+        state = strong
         body = traced()
     while body.result_tree == structure and (varying := grown(state, body.result_axes)):
         state = varying
@@ -164,7 +175,7 @@ def _recorded_while(
         body_constants=len(body.captured),
         saved_states=saving.states_of(state) or 0,
     )
-    return tree.unflatten(structure, results)
+    return tree.unflatten(structure, marked(results, weak_carry(state, body.weak_results)))
 
 
 def fori_loop(
@@ -269,7 +280,11 @@ def _indexed(body_fun: Callable[[Any, Any], Any], is_weak: bool) -> Callable[[An
 
 
 def _eager_while(
-    name: str, cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], val: Any, bound: int | None
+    name: str,
+    cond_fun: Callable[[Any], Any],
+    body_fun: Callable[[Any], Any],
+    val: Any,
+    bound: int | None,
 ) -> Any:
     steps, structure = 0, tree.structure(val)
     while left := bool(_truth(cond_fun(val))):

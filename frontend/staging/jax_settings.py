@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any, Final
 
 from ..errors import ArgumentError, UnsupportedError
 from ..library.random.reuse import watch_keys
+from ..tracing.frames import JIT_DISABLED
 from ..tracing.locations import user_location_text
 from . import retraces
 from .debug import nans, watch_nans
@@ -100,7 +100,7 @@ class Config:
             watch_keys(value)
         elif name == "jax_disable_jit":
             _Switch.install()
-            _disabled.set(value)
+            JIT_DISABLED.set(value)
         self._values[name] = value
         if name in _LOGGED:
             retraces.log_each(any(self._values[setting] for setting in _LOGGED))
@@ -182,18 +182,15 @@ def debug_nans(new_val: bool = True) -> Any:
     return nans(new_val)
 
 
-_disabled: ContextVar[bool] = ContextVar("disable_jit", default=False)
-
-
 @contextmanager
 def disable_jit(disable: bool = True) -> Iterator[None]:
     """A context in which functions of `adze.jit` run as the Python that they are, op by op and at once."""
     _Switch.install()
-    token = _disabled.set(disable)
+    token = JIT_DISABLED.set(disable)
     try:
         yield
     finally:
-        _disabled.reset(token)
+        JIT_DISABLED.reset(token)
 
 
 class _Switch:
@@ -208,7 +205,7 @@ class _Switch:
         original = cls.original = Jitted.__call__
 
         def call(self: Jitted, *args: Any, **kwargs: Any) -> Any:
-            if _disabled.get():
+            if JIT_DISABLED.get():
                 return self.function(*args, **kwargs)
             return original(self, *args, **kwargs)
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import ArgumentTypeError, UnsupportedError
 from ..sharding.constraints import Shardings
 from ..sharding.ranks import Rank
 from ..tracing.default_dtypes import check as check_default_dtypes
 from ..tracing.default_dtypes import default_dtypes as dtypes_context
+from ..tracing.jax_rules import follows_jax
 from ..tracing.locations import user_location_text
 from ..tracing.references import when_used
 from .first_call import first_call_of
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from .traced import Traced
 
 when_used(look_for_references)
+
+_PROGRAMS: Final = "__adze_programs__"
 
 
 def jit(
@@ -108,7 +112,32 @@ def jit(
     shardings = None
     if in_shardings is not None or out_shardings is not None:
         shardings = Shardings(in_shardings, out_shardings)
-    return Jitted(function, *static, target, device, first_call_of(first_call), donated, shardings)
+    jitted = Jitted(function, *static, target, device, first_call_of(first_call), donated, shardings)
+    if shardings is None and isinstance(function, FunctionType) and follows_jax():
+        _share(jitted, function, (static, donated, target, device, first_call))
+    return jitted
+
+
+class _Programs:
+    """What `jit` made of one function, by the options."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self.function = function
+        self.by_options: dict[Any, Jitted] = {}
+
+
+def _share(jitted: Jitted, function: FunctionType, options: Any) -> None:
+    """Let `jit` of one function have one set of programs, as in JAX: programs call `jit(f)(x)` in loops.
+
+    They are kept with the function, so that they go when it goes. What wraps it has a copy of its attributes
+    (`functools.wraps`), and is another function.
+    """
+    programs = vars(function).get(_PROGRAMS)
+    if programs is None or programs.function is not function:
+        programs = vars(function)[_PROGRAMS] = _Programs(function)
+    earlier = programs.by_options.setdefault(options, jitted)
+    if earlier is not jitted:
+        jitted.share(earlier)
 
 
 def _check_options(backend: str | None, compiler_options: Any) -> None:

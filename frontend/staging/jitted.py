@@ -95,6 +95,12 @@ class Jitted:
         self._shardings = shardings
         self._is_plain = not self._has_static and self._donation is None and shardings is None
 
+    def share(self, earlier: Jitted) -> None:
+        """Let the programs of both be the same: `earlier` is of the same function, with the same options."""
+        self._pending, self._entries, self._known = earlier._pending, earlier._entries, earlier._known
+        self._layouts, self._retraces, self.plans = earlier._layouts, earlier._retraces, earlier.plans
+        self._lock = earlier._lock
+
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Methods: `self` becomes the first argument."""
         return self if instance is None else functools.partial(self, instance)
@@ -360,7 +366,7 @@ class Jitted:
         with self._lock:
             self._entries.clear()
             self.plans.clear()
-            self._known = _new_known_calls()
+            self._known.update(_new_known_calls())
             self._pending.clear()
 
     def _why(self, new: Signature, names: Sequence[str]) -> str:

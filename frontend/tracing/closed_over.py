@@ -26,11 +26,11 @@ def closed_over(*functions: Callable[..., Any]) -> list[Any]:
             traced += [value] if value.frame.open else []
         elif callable(value) and id(value) not in seen:
             seen.add(id(value))
-            pending += [leaf for part in _parts(value) for leaf in tree.leaves(part)]
+            pending += [leaf for part in held_by(value) for leaf in tree.leaves(part)]
     return traced
 
 
-def _parts(function: Any) -> Iterator[Any]:
+def held_by(function: Any) -> Iterator[Any]:
     """What a function holds: closure, defaults, the arguments of a partial application, attributes."""
     if isinstance(function, functools.partial):
         yield from (function.func, *function.args, *function.keywords.values())

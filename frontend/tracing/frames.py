@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -27,7 +28,7 @@ from ...dialects.ops.constants import Constant
 from ...dialects.types import SIZE, TensorType, storage
 from ...passes.ir.construction import add_function, finish_function, unique_symbol
 from ..errors import ConcretizationError, LeakedTracerError
-from .array import ArrayMethods
+from .array import Array, ArrayMethods
 from .concrete_values import FrameValues, KnownArgument, MappedArgument, UnknownValueError, is_differentiated
 from .jax_rules import follows_jax
 from .locations import is_call_of, place_of_op, user_line, user_location_text
@@ -47,6 +48,9 @@ _INSTEAD_OF: Final = {
 """For a Python statement that asks a traced array for its truth: what does it in a traced function."""
 
 
+JIT_DISABLED: Final[ContextVar[bool]] = ContextVar("disable_jit", default=False)
+"""Whether functions run as the Python that they are: `disable_jit`."""
+
 _sharding_of = library_function("sharding_of")
 
 
@@ -61,6 +65,9 @@ class Program:
         self.symbols: set[str] = set()
         self.memo: dict[Any, Any] = {}
         self.callees: list[Any] = []  # Python functions that the program calls by name
+        self.lifted: dict[int, Array | None] | None = None
+        """Arrays, by their `id`, that inner functions capture from the outermost one, in place of constants
+        of their own; of NumPy's arrays what `as_value` made of them."""
         self.assumptions: SizeAssumptions | None = None
         """What is known of named sizes of its arguments beyond their names."""
         self._locations: dict[tuple[str, int], mlir.ir.Location] = {}
@@ -293,6 +300,7 @@ class Frame:
         self.indices: dict[str, Any] = {}
         self.least: frozenset[str] = frozenset()
         self._constants: dict[int, tuple[Any, Any]] = {}
+        self._lifted: dict[int, Tracer] = {}
         self._sizes: dict[int, Any] = {}
         self._dim_names = 0
         self._values: FrameValues | None = None
@@ -375,12 +383,25 @@ class Frame:
         known = self._constants.get(id(operand))
         if known is not None:
             return known[1]
+        lifted = self.program.lifted
+        if lifted is not None and self.parent is not None and id(operand) in lifted:
+            outermost = self.parent
+            while outermost.parent is not None:
+                outermost = outermost.parent
+            kind = TensorType(array.shape, array.dtype)
+            return self._capture(outermost.constant(operand, kind), kind)
         (value,) = self.emit(Constant, (), {"value": storage(array), "dtype": array.dtype})
         self._constants[id(operand)] = (operand, value)
         layout = getattr(operand, "layout", None)
         if layout is not None:
             self.layouts[value] = layout
         return value
+
+    def constant(self, array: Any, type_: TensorType) -> Tracer:
+        """The tracer of an array that is a constant of this function, one for each array."""
+        if id(array) not in self._lifted:
+            self._lifted[id(array)] = Tracer(self, self.value_of(array), type_)
+        return self._lifted[id(array)]
 
     def size_value(self, size: Any) -> Any:
         """The `index` value of a size in this frame."""

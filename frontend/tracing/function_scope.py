@@ -42,9 +42,13 @@ from .frames import (
 )
 from .interpreter import as_value, laid_out, ops, wide_of
 from .layouts import Layout, keep_results, lay, layout_of
+from .operators import library_function
 from .sizes import Dim
 from .trace import argument_tracer, result_values
 from .varying import axes_of_value, least_axes, varied
+
+_compiled_loop = library_function("compiled_loop")
+"""The results of a long loop of a program that is evaluated."""
 
 if TYPE_CHECKING:
     from ...passes.engines import Engines
@@ -64,6 +68,8 @@ class PrivateFunction:
     """For each result the names of its dynamic dimensions, where they have one."""
     result_axes: tuple[frozenset[str], ...] = ()
     """For each result the axes of a mesh that it varies over."""
+    weak_results: tuple[bool, ...] = ()
+    """For each result whether it is weakly typed."""
 
 
 @dataclass(frozen=True)
@@ -234,13 +240,14 @@ class FunctionScope:
             results, result_tree, _ = result_values(call, call(inner), name)
             results = [leveled(frame, r, i, result_axes) for i, r in enumerate(results)]
             axes = tuple(map(axes_of_value, results))
+            weak = tuple(bool(r.weak_type) for r in results)
             keep_results(frame, results)
             frame.finish(results)
         types = tuple(ops.tensor_type(r) for r in results)
         known = {capture_key(outer) for outer in bound.values()}
         captured = tuple(outer for key, (outer, _) in frame.captured.items() if key not in known)
         names = tuple(map(dimension_names, results))
-        return PrivateFunction(frame.symbol, result_tree, types, captured, frame.asked, names, axes)
+        return PrivateFunction(frame.symbol, result_tree, types, captured, frame.asked, names, axes, weak)
 
     def reserve(self, name: str) -> str:
         """A symbol for a function that is traced later."""
@@ -255,7 +262,8 @@ class FunctionScope:
         frame = current_frame()
         if frame is None:
             arrays = [np.asarray(v) for v in operands]
-            evaluated = [Array(r) for r in evaluate(self.program.module, symbol, arrays)]
+            values = evaluate(self.program.module, symbol, arrays, _compiled_loop)
+            evaluated = list(map(Array, values))
             layouts = self.program.memo.get((Layout, symbol))
             return evaluated if layouts is None else list(map(laid_out, evaluated, layouts))
         if frame.program is not self.program:

@@ -50,10 +50,17 @@ laid_out = library_function("laid_out")
 """An array that lies on a mesh, as a layout says; as it is where that says nothing."""
 
 
+_MOST_KNOWN: Final = 4096
+
+
 class Interpreter(Builder[Any]):
     """Applies ops to whatever values the user has; see the module docstring."""
 
     dialect = BY_NAME
+
+    def __init__(self) -> None:
+        self._possible: set[Any] = set()
+        """Ops with operands and attributes that have been checked: eager programs apply them often."""
 
     def type_of(self, value: Any) -> ValueType:
         if isinstance(value, Tracer):
@@ -126,16 +133,28 @@ class Interpreter(Builder[Any]):
                 if isinstance(result, Tracer) and result._shape is None:
                     _keep_shape(result, shape)
 
+    def _note_possible(self, known: Any) -> None:
+        if len(self._possible) >= _MOST_KNOWN:
+            self._possible = set()
+        self._possible.add(known)
+
     def _evaluate(
         self, op: type[Op], operands: Sequence[Any], attributes: Mapping[str, Any]
     ) -> tuple[Any, ...]:
         if isinstance(op.evaluate, Undefined):
             raise MissingRuleError(f"{op.name} cannot be evaluated: {op.evaluate.reason}")
         arrays = [v if isinstance(v, int) else np.asarray(v) for v in operands]
-        types: list[ValueType] = [
-            SIZE if isinstance(v, int) else TensorType(v.shape, v.dtype) for v in arrays
-        ]
-        require_possible(op.name, op.result_types(types, attributes))
+        kinds = tuple([SIZE if isinstance(v, int) else (v.shape, v.dtype) for v in arrays])
+        known = (op, kinds, tuple(attributes.values()))
+        is_hashable = True
+        try:
+            is_possible = known in self._possible
+        except TypeError:  # an attribute is an array
+            is_possible = is_hashable = False
+        if not is_possible:
+            require_possible(op.name, op.result_types(_types(arrays), attributes))
+            if is_hashable:
+                self._note_possible(known)
         try:
             results = as_tuple(op.evaluate(*arrays, **attributes))
         except MemoryError as error:
@@ -145,7 +164,7 @@ class Interpreter(Builder[Any]):
             watch(op, arrays, results, user_location_text())
         for operand in operands:
             if type(operand) is not Array and getattr(operand, "layout", None) is not None:
-                return _laid(op, operands, types, attributes, results)
+                return _laid(op, operands, _types(arrays), attributes, results)
         return tuple(map(_concrete, results))
 
 
@@ -183,6 +202,10 @@ def _wrap(frame: Frame, value: Any, type_: ValueType) -> Any:
     if isinstance(type_, TensorType):
         return Tracer(frame, value, type_)
     return Dim(frame, value, frame._fresh_dim())
+
+
+def _types(values: Sequence[Any]) -> list[ValueType]:
+    return [SIZE if isinstance(v, int) else TensorType(v.shape, v.dtype) for v in values]
 
 
 def _concrete(value: Any) -> Any:
@@ -252,11 +275,27 @@ def as_value(x: Any, dtype: Any = None) -> Any:
         return Array(np.zeros(array.shape, BOOL))
     if array.dtype.kind in "OSUVMm" and array.dtype.name != "bfloat16":
         raise _not_an_array(x)
+    lifted = _lifted(x, wanted)
+    if lifted is not None:
+        return lifted
     converted = array.astype(wanted or as_dtype(array.dtype), copy=False)
     is_users = converted is array and not isinstance(x, (list, tuple, np.generic))
     result = _concrete(converted.copy() if is_users and not is_frozen(converted) else converted)
     is_constant = isinstance(x, np.generic) or (isinstance(x, np.ndarray) and current_frame() is not None)
     return as_weak(result) if is_constant and wanted is None and yields(result.dtype) else result
+
+
+def _lifted(x: Any, wanted: Any) -> Any:
+    """The one array that an array of NumPy becomes in a program that lifts it, None in others."""
+    frame = current_frame()
+    lifted = None if frame is None else frame.program.lifted
+    if lifted is None or id(x) not in lifted or wanted not in (None, x.dtype) or yields(x.dtype):
+        return None
+    known = lifted[id(x)]
+    if known is None:
+        known = lifted[id(x)] = Array(x.copy())
+        lifted[id(known)] = known
+    return known
 
 
 def scalar_value(x: bool | int | float | complex, dtype: np.dtype | None) -> Array:

@@ -22,8 +22,10 @@ from ...dialects.codec import Codec
 from ...dialects.errors import AdzeError, MissingRuleError, VerificationError
 from ...dialects.op import Op, Undefined, as_tuple
 from ...dialects.types import TensorType, ValueType, same_dimension
-from ..ir.aliases import Value
+from ..ir.aliases import Operation, Value
 from ..ir.functions import body, function, split_body
+from .effects import Effects
+from .long_loops import MOST_OPS, MOST_UNSEEN, CompileLoop, OpCounts, text_of_loop
 from .verify import location_text
 
 Watch = Callable[[type[Op], Sequence[ArrayLike], Sequence[ArrayLike], object], None]
@@ -38,12 +40,15 @@ def is_watching() -> bool:
     return WATCH.get() is not None
 
 
-def evaluate(module: mlir.ir.Module, symbol: str, arguments: Sequence[Any]) -> list[Any]:
+def evaluate(
+    module: mlir.ir.Module, symbol: str, arguments: Sequence[Any], compile_loop: CompileLoop | None = None
+) -> list[Any]:
     """The results of function `symbol` applied to arrays (and integers for size arguments).
 
-    Raises `VerificationError` when the arguments do not fit the function's types.
+    With `compile_loop`, loops of more than `MOST_OPS` ops run compiled. Raises `VerificationError` when the
+    arguments do not fit the function's types.
     """
-    return Evaluation(module).call(symbol, arguments)
+    return Evaluation(module, compile_loop=compile_loop).call(symbol, arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,20 @@ class _Slot(int):
 
 
 @dataclass(frozen=True, slots=True)
+class _Loop:
+    """A loop that would run many ops, or whose number of steps is not known."""
+
+    operation: Operation
+    attributes: dict[str, Any]
+    steps: int | None
+    """After so many steps it is compiled, and runs from its start; None for one that is compiled at once."""
+
+
+class _LongLoop(Exception):
+    """A loop of unknown length has run for long."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Step:
     """One op of a function, read once: where its operands lie, and where its results go."""
 
@@ -77,6 +96,8 @@ class _Step:
     location: mlir.ir.Location
     unused: tuple[int, ...]
     """The values that no later op uses."""
+    loop: _Loop | None = None
+    """What it is as a loop that may be compiled."""
 
     def attributes_of(self, values: Sequence[Any]) -> dict[str, Any]:
         """The attributes in one call; some of their sizes may be values."""
@@ -100,14 +121,20 @@ class _Function:
 class Evaluation:
     """Evaluates functions and single ops of a module; without `effects` nothing is printed or checked.
 
-    A function is read at its first call: its ops must not change after that.
+    A function is read at its first call: its ops must not change after that. `compile_loop` runs the loops
+    that are long, if nobody watches.
     """
 
-    def __init__(self, module: mlir.ir.Module, *, effects: bool = True) -> None:
+    def __init__(
+        self, module: mlir.ir.Module, *, effects: bool = True, compile_loop: CompileLoop | None = None
+    ) -> None:
         self.module = module
         self.reader = Reader(Codec(module.context))
         self.effects = effects
         self.watch = WATCH.get() if effects else None
+        self._compile_loop = compile_loop if self.watch is None else None
+        self._counts = OpCounts(module, self.reader)
+        self._all_effects = Effects(module, self.reader)
         self._functions: dict[str, _Function] = {}
         self._are_missing = False
 
@@ -148,6 +175,8 @@ class Evaluation:
             if missing is not None:
                 return (missing,) * len(step.results)
         try:
+            if step.loop is not None:
+                return self._run_loop(step, step.loop, operands)
             return self._apply(op, operands, step.attributes_of(values), step.location)
         except MissingRuleError as error:
             self._are_missing = True
@@ -170,12 +199,12 @@ class Evaluation:
                 continue
             values += [None] * len(results)
             places = tuple(slots[v] for v in results)
-            steps.append(self._step(application, places, child.operation.location))
+            steps.append(self._step(application, places, child.operation))
         returned = tuple(slots[v] for v in terminator.operands)
         declared = tuple(self.reader.codec.read_type(v.type) for v in parameters)
         return _Function(declared, _forgetting(steps, returned, values), returned, tuple(values))
 
-    def _step(self, application: Application, results: tuple[int, ...], location: mlir.ir.Location) -> _Step:
+    def _step(self, application: Application, results: tuple[int, ...], operation: Operation) -> _Step:
         op, operands, attributes = application
         sizes = {
             name: attributes[name]
@@ -183,7 +212,38 @@ class Evaluation:
             if any(type(n) is _Slot for n in attributes[name])
         }
         passed = self._with_callables(op, attributes)
-        return _Step(op, tuple(operands), passed, sizes, results, location, ())
+        loop = None if sizes else self._loop(application, operation)
+        return _Step(op, tuple(operands), passed, sizes, results, operation.location, (), loop)
+
+    def _loop(self, application: Application, operation: Operation) -> _Loop | None:
+        """What an op is as a loop that may be compiled, None for other ops."""
+        op = application.op
+        if op.iterations is None or self._compile_loop is None or self._all_effects.of(application):
+            return None
+        steps = op.iterations(**application.attributes)
+        in_a_step = max(self._counts.of_step(application), 1)
+        if steps is None:
+            return _Loop(operation, application.attributes, MOST_UNSEEN // in_a_step)
+        is_long = steps * in_a_step > MOST_OPS
+        return _Loop(operation, application.attributes, None) if is_long else None
+
+    def _run_loop(self, step: _Step, loop: _Loop, operands: Sequence[Any]) -> tuple[Any, ...]:
+        """The results of a loop, which is compiled once it has run for long."""
+        if loop.steps is not None:
+            try:
+                return self._apply(step.op, operands, _stopping(step.attributes, loop.steps), step.location)
+            except _LongLoop:
+                pass
+        results = self._compiled(step, loop, operands)
+        return self._apply(step.op, operands, step.attributes, step.location) if results is None else results
+
+    def _compiled(self, step: _Step, loop: _Loop, operands: Sequence[Any]) -> tuple[Any, ...] | None:
+        """The results of a loop from compiled code, None where there is none."""
+        assert self._compile_loop is not None
+        application = Application(step.op, tuple(operands), loop.attributes)
+        text = text_of_loop(self.module, loop.operation, application, self.reader)
+        results = None if text is None else self._compile_loop(text, operands)
+        return None if results is None else tuple(results)
 
     def step(self, operation: mlir.ir.Operation, environment: dict[Value, Any]) -> None:
         """Add the results of one op to `environment`, which has its operands."""
@@ -234,6 +294,20 @@ class Evaluation:
         """A function of the module; a call passes missing values on, which other ops would compute with."""
         call = self.call if op.callee_attribute is None else self._call
         return lambda *arguments: tuple(call(symbol, arguments))
+
+
+def _stopping(attributes: dict[str, Any], steps: int) -> dict[str, Any]:
+    """The attributes of a loop, with a body that raises `_LongLoop` after so many steps."""
+    body, taken = attributes["body"], 0
+
+    def counted(*arguments: Any) -> Any:
+        nonlocal taken
+        if taken == steps:
+            raise _LongLoop
+        taken += 1
+        return body(*arguments)
+
+    return {**attributes, "body": counted}
 
 
 def _argument(symbol: str, position: int, declared: ValueType, argument: Any) -> Any:

@@ -90,6 +90,10 @@ class Scan(Op):
             state = after
 
     @staticmethod
+    def iterations(*, attributes: ScanLoop[int]) -> int:
+        return attributes.length[0]
+
+    @staticmethod
     def evaluate(*xs: np.ndarray, attributes: ScanLoop[int]) -> Any:
         body = cast("Callable[..., Any]", attributes.body)  # a NumPy function in place of its symbol
         n, length, reverse = attributes.carry_count, attributes.length[0], attributes.reverse

@@ -93,6 +93,10 @@ class While(Op):
             state = after
 
     @staticmethod
+    def iterations(*, attributes: WhileLoop) -> None:
+        return None
+
+    @staticmethod
     def evaluate(*xs: np.ndarray, attributes: WhileLoop) -> Any:
         # NumPy functions in place of their symbols
         condition = cast("Callable[..., Any]", attributes.condition)

@@ -33,7 +33,7 @@ from ....dialects.types import (
 from ...errors import ArgumentError, DtypeError, ShapeError
 from ...tracing.array import Array
 from ...tracing.default_dtypes import complex_floating, floating, floating_of, note_promotion, yields
-from ...tracing.frames import Tracer
+from ...tracing.frames import Tracer, current_frame
 from ...tracing.interpreter import as_value, as_weak, ops, scalar_value, wide_of
 from ...tracing.locations import user_location_text
 from ...tracing.sizes import Dim
@@ -363,7 +363,16 @@ def broadcast_together(values: Sequence[Any]) -> list[Any]:
             where=user_location_text(),
             hint="sizes must be equal or 1, counted from the last axis",
         ) from None
+    if current_frame() is None and any(v.shape == shape for v in values):
+        return [_repeated(v, shape) for v in values]
     return [broadcast(v, shape) for v in values]
+
+
+def _repeated(value: Any, shape: Sequence[Any]) -> Any:
+    """As `broadcast`, of an operand of an op that runs at once: an array is seen repeated, not copied."""
+    if type(value) is not Array or value.weak_type or value.shape == shape:
+        return broadcast(value, shape)
+    return Array(np.broadcast_to(value.numpy(), shape))
 
 
 def operands(*xs: Any) -> tuple[Any, ...]:

@@ -1,0 +1,167 @@
+"""Names of `jax.tree` and `jax.tree_util` that take or return structures, which are `PyTreeDef`s there.
+
+Input: trees, structures of either kind. Output: leaves, trees, `PyTreeDef`s. Idea: a `PyTreeDef` holds the
+structure that adze has everywhere else; it is equal to it, and writes itself as JAX's.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from typing import Any
+
+import optree
+
+from .. import tree as _tree
+from ..tree import NAMESPACE, Structure
+from ..tree import register as _register
+
+
+class PyTreeDef:
+    """The structure of a tree: its nodes without its leaves."""
+
+    __slots__ = ("spec",)
+
+    def __init__(self, spec: Structure | PyTreeDef) -> None:
+        self.spec: Structure = _spec(spec)
+
+    @property
+    def num_leaves(self) -> int:
+        return self.spec.num_leaves
+
+    @property
+    def num_nodes(self) -> int:
+        return self.spec.num_nodes
+
+    def unflatten(self, leaves: Iterable[Any]) -> Any:
+        """The tree of this structure with these leaves."""
+        return _tree.unflatten(self.spec, leaves)
+
+    def flatten_up_to(self, xs: Any) -> list[Any]:
+        """What the tree `xs` has in the place of each leaf."""
+        return self.spec.flatten_up_to(xs)
+
+    def children(self) -> list[PyTreeDef]:
+        """The structures of the children of the root."""
+        return [PyTreeDef(child) for child in self.spec.children()]
+
+    def node_data(self) -> tuple[type, Any] | None:
+        """The class of the root and its static data; None for a leaf."""
+        if self.spec.is_leaf():
+            return None
+        kind, keys = self.spec.type or type(None), self.spec.entries()
+        if kind is dict:
+            return kind, list(keys)
+        if kind is OrderedDict:
+            return kind, tuple(keys)
+        if _is_named(kind):
+            return kind, None
+        level = _tree.one_level(self.unflatten([0] * self.num_leaves))
+        return kind, None if level is None else level[1]
+
+    def is_leaf(self) -> bool:
+        """Whether it is the structure of a leaf."""
+        return self.spec.is_leaf()
+
+    def compose(self, inner: Any) -> PyTreeDef:
+        """This structure with `inner` in the place of each leaf."""
+        return PyTreeDef(self.spec.compose(_spec(inner)))
+
+    def __eq__(self, other: object) -> bool:
+        known = _spec(other)
+        return self.spec == known if isinstance(known, Structure) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.spec)
+
+    def __repr__(self) -> str:
+        return f"PyTreeDef({_text(self.spec)})"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "spec":
+            raise AttributeError(name)
+        return getattr(self.spec, name)
+
+
+def _is_named(kind: type) -> bool:
+    return issubclass(kind, tuple) and hasattr(kind, "_fields")
+
+
+def _spec(structure: Any) -> Any:
+    return structure.spec if isinstance(structure, PyTreeDef) else structure
+
+
+def _text(spec: Structure) -> str:
+    """A structure as JAX writes it."""
+    if spec.is_leaf():
+        return "*"
+    kind, children = spec.type, [_text(child) for child in spec.children()]
+    inner = ", ".join(children)
+    if kind is None or kind is type(None):
+        return "None"
+    if kind is tuple:
+        return f"({inner},)" if len(children) == 1 else f"({inner})"
+    if kind is list:
+        return f"[{inner}]"
+    if kind is dict:
+        pairs = zip(spec.entries(), children, strict=True)
+        return "{" + ", ".join(f"{key!r}: {text}" for key, text in pairs) + "}"
+    if _is_named(kind):
+        return f"CustomNode(namedtuple[{kind.__name__}], [{inner}])"
+    data = PyTreeDef(spec).node_data()
+    return f"CustomNode({kind.__name__}[{data[1] if data else None}], [{inner}])"
+
+
+def flatten(tree: Any, is_leaf: Any = None) -> tuple[list[Any], PyTreeDef]:
+    """The leaves of a tree and its structure."""
+    values, spec = _tree.flatten(tree, is_leaf)
+    return values, PyTreeDef(spec)
+
+
+def flatten_with_path(tree: Any, is_leaf: Any = None, **options: Any) -> tuple[list[Any], PyTreeDef]:
+    """The leaves of a tree, each with its path, and the structure."""
+    pairs, spec = _tree.flatten_with_path(tree, is_leaf, **options)
+    return pairs, PyTreeDef(spec)
+
+
+def structure(tree: Any, is_leaf: Any = None) -> PyTreeDef:
+    """The structure of a tree."""
+    return PyTreeDef(_tree.structure(tree, is_leaf))
+
+
+def unflatten(treedef: Any, leaves: Iterable[Any]) -> Any:
+    """The tree of a structure with these leaves."""
+    return _tree.unflatten(_spec(treedef), leaves)
+
+
+def transpose(outer_treedef: Any, inner_treedef: Any, pytree_to_transpose: Any) -> Any:
+    """A tree of trees with inner and outer structure exchanged."""
+    return _tree.transpose(_spec(outer_treedef), _spec(inner_treedef), pytree_to_transpose)
+
+
+def treedef_children(treedef: Any) -> list[PyTreeDef]:
+    """The structures of the children of the root."""
+    return PyTreeDef(treedef).children()
+
+
+def treedef_is_leaf(treedef: Any) -> bool:
+    """Whether a structure is that of a leaf."""
+    return bool(_spec(treedef).is_leaf())
+
+
+def treedef_tuple(treedefs: Iterable[Any]) -> PyTreeDef:
+    """The structure of a tuple of trees."""
+    return PyTreeDef(optree.treespec_tuple([_spec(t) for t in treedefs], namespace=NAMESPACE))
+
+
+def register_pytree_node(
+    nodetype: type, flatten_func: Any, unflatten_func: Any, flatten_with_keys_func: Any = None
+) -> None:
+    """Make instances of a class nodes: see `adze.tree.register`, which returns the class."""
+    _register(nodetype, flatten_func, unflatten_func, flatten_with_keys_func)
+
+
+tree_flatten, tree_flatten_with_path, tree_structure = flatten, flatten_with_path, structure
+tree_unflatten, tree_transpose = unflatten, transpose
+
+__all__: list[str] = []
