@@ -20,7 +20,7 @@ from ...runtime.targets import Target, TargetKind
 
 KERNELS: Final = "kernels"
 """The name of the stage, for users."""
-_WORTHWHILE: Final = 1 << 16  # operations of a program's largest kernel that repay a look at its kernels
+_WORTHWHILE: Final = 1 << 12  # operations of a program's largest kernel that repay a look at its kernels
 
 
 def tuning_of(target: Target, hints: ModuleHints) -> TuneKernels | None:

@@ -24,6 +24,8 @@ from ....dialects.types import BOOL, FLOATS, INT32, INT64
 from ....runtime.targets import TargetKind
 from ..builder import Attribute, LinalgBuilder, ScalarRule, Size, Value
 from ..kernels.executable import DISPATCH
+from ..kernels.reduction_programs import BITS
+from ..kernels.reduction_reader import GENERIC, OF_VECTORS, kinds_of
 from ..lowering import LoweringContext
 from ..scalars import Scalars
 from ..tuning import configuration
@@ -47,6 +49,9 @@ _COMBINE: Final = {
 }
 
 
+CHEAP: Final = 24  # operations of an element that one workgroup does for a whole vector
+KNOWN: Final = OF_VECTORS | {"arith.constant"}
+MADE: Final = ("arith.constant", "linalg.fill", "tensor.empty")
 RESHAPES: Final = ("tensor.collapse_shape", "tensor.expand_shape")
 
 
@@ -102,7 +107,7 @@ def reduce_axes(
         keys, start = keys_of(b, name, dtype, x), first_key(name, dtype)
         integers = key_dtype(dtype)
         return floats_of(b, dtype, reduce_axes(ctx, name, keys, axes, start, integers, integers))
-    stages = configuration.reduction_stages(ctx.target, b.shape(x), axes)
+    stages = configuration.reduction_stages(ctx.target, b.shape(x), axes, carried, is_cheap=_is_cheap(x))
     if ctx.uses.get(x, 0) > 1 and _leaves_a_rest(b.shape(x), stages):
         # Observed: IREE fuses what computes `x` for another user too, whole and on the stack.
         x = b.materialise(x)
@@ -121,6 +126,30 @@ def reduce_axes(
     partial = _reduce_once(ctx, name, x, stages.first, _identity_init(b, identity, carried), dtype, carried)
     rest = tuple(range(len(axes) - len(stages.first)))
     return reduce_axes(ctx, name, partial, rest, identity, carried, carried)
+
+
+def _is_cheap(x: Value) -> bool:
+    """Whether few operations compute an element of `x` from arrays, of which kernels of rows know all."""
+    pending, seen, operations = [x], list[Value](), 0
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.append(value)
+        if not isinstance(value.type, mlir.ir.RankedTensorType) or str(value.type.element_type) not in BITS:
+            return False
+        if isinstance(value.owner, mlir.ir.Block) or value.owner.operation.name in (DISPATCH, *MADE):
+            continue
+        owner = value.owner.operation
+        if owner.name == GENERIC:
+            body = [each.operation.name for each in owner.regions[0].blocks[0].operations][:-1]
+            operations += len(body)
+            if operations > CHEAP or "reduction" in kinds_of(owner) or not KNOWN.issuperset(body):
+                return False
+        elif owner.name not in RESHAPES:
+            return False
+        pending += owner.operands
+    return True
 
 
 def _leaves_a_rest(shape: Sequence[Size], stages: configuration.Stages | None) -> bool:
@@ -238,7 +267,9 @@ def _reduce_vector(
         other = b.materialise(_reduce_once(ctx, name, rest, (0,), start, dtype, carried))
         parts = (b.materialise(total), other)
         return b.map_elements(carried, lambda _, __, one, two: combine(b, name, carried, one, two), *parts)
-    return _reduce_once(ctx, name, rest, (0,), lambda _: total, dtype, carried)
+    # Added to the total one by one, small numbers would lose the digits that the large one has no place for.
+    left = _reduce_once(ctx, name, rest, (0,), _identity_init(b, identity, carried), dtype, carried)
+    return b.map_elements(carried, lambda _, __, one, two: combine(b, name, carried, one, two), total, left)
 
 
 def _identity_init(b: LinalgBuilder, identity: complex, carried: np.dtype) -> Init:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import prod
+from math import isqrt, prod
 from typing import Final
 
 from ....dialects import mlir
@@ -28,7 +28,7 @@ from .executable import stored_element, workgroup_id
 from .products import load_some, store_some
 from .reduction_programs import ReductionProgram, Step
 
-ADDED_IN_A_ROW: Final = 128  # vectors, before what they come to is added to the sum of other blocks
+ADDED_IN_A_ROW: Final = (16, 128)  # vectors, before what they come to is added to the sum of other blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,8 @@ class Row:
                 combined(steps[n // vectors], *pair) for n, pair in enumerate(zip(totals, sums, strict=True))
             ]
 
-        block = ADDED_IN_A_ROW * width * vectors
+        least, most = ADDED_IN_A_ROW
+        block = min(max(isqrt(size // (width * vectors)), least), most) * width * vectors
         sums: Sequence[Number] = initial
         if whole > 2 * block:
             sums = carried(0, whole, sums, block_added, block)

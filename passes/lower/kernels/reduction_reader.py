@@ -39,6 +39,8 @@ _OF_ARITH: Final = frozenset(
         *("index_cast", "index_castui"),
     )
 )
+OF_VECTORS: Final = _OF_ARITH | _OF_MATH
+"""The ops of the code of an element that vectors have as well."""
 GENERIC: Final = "linalg.generic"
 _ARGUMENT: Final = re.compile(r"!iree_tensor_ext\.dispatch\.tensor<(readonly|writeonly):(tensor<.*>)>")
 _LOAD: Final = "iree_tensor_ext.dispatch.tensor.load"
@@ -119,7 +121,7 @@ class Reader:
         )
         self._kept = tuple(position for position in range(len(sizes)) if position not in self._summed)
         last = len(sizes) - 1
-        require(bool(self._kept) and (last not in self._summed or self._summed == (last,)))
+        require(last not in self._summed or self._summed == (last,))
 
     def _note(self, operation: Operation, block: mlir.ir.Block) -> None:
         """Remember what an op other than those of elements stands for."""
@@ -170,7 +172,7 @@ class Reader:
         has_elements = len(kinds) == count
         positions = _positions(operation) if has_elements else self._kept
         sums = "reduction" in kinds
-        require(len(positions) == len(kinds) and count > 1)
+        require(len(positions) == len(kinds))
         require(all(size == self._sizes[p] for size, p in zip(sizes, positions, strict=True)))
         if sums:
             kept = len(self._kept)
@@ -225,7 +227,7 @@ class Reader:
     def _is_known(self, operation: Operation) -> bool:
         """Whether an op of an element's code is one that vectors have."""
         name = operation.name
-        return name in _OF_ARITH or name in _OF_MATH or name in ("arith.constant", INDEX, EXTRACT)
+        return name in OF_VECTORS or name in ("arith.constant", INDEX, EXTRACT)
 
     def _is_whole(self, source: Loaded) -> bool:
         """Whether a part of an argument is all of it."""

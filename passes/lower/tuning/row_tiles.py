@@ -21,6 +21,7 @@ from .texts import divisor
 
 GATHERING: Final = "avx512f"  # AVX2's gathers are no faster than loads, and slower where faults are mitigated
 SHORT: Final = 12  # operations of an element that leave time to wait for the last addition
+LEAST_VECTOR: Final = 64  # elements that are all that is reduced
 KEPT_BYTES: Final = 3 << 14  # of elements of a row on the stack, of which IREE's kernels have 64 KB
 QUICK: Final = 4  # vectors at once where the code of an element is short
 LONG: Final = 2  # and where it is long
@@ -56,7 +57,8 @@ def row_loops(
     rows = prod(outer)
     if target.architecture not in ARCHITECTURES or operations > LONGEST:
         return None
-    if width < 2 or size < 2 * width or rows * size < SMALL or kept * size * bits > 8 * KEPT_BYTES:
+    least = SMALL if outer else LEAST_VECTOR  # IREE adds the numbers of a vector one by one
+    if width < 2 or size < 2 * width or rows * size < least or kept * size * bits > 8 * KEPT_BYTES:
         return None
     fit = max(size // width, 1)
     block = max(min(rows // WORKGROUPS, rows), -(-LEAST // size), 1)
