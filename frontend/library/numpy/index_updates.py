@@ -15,6 +15,7 @@ import numpy as np
 
 from ....dialects.types import BOOL, INT64
 from ...errors import ShapeError
+from ...tracing.array import Array
 from ...tracing.interpreter import as_value, ops, wide_of
 from ...tracing.jax_rules import follows_jax
 from ...tracing.locations import user_location
@@ -165,6 +166,7 @@ def _window(x: Any, items: Sequence[Item], new: Any, kind: str) -> Any:
     shape = tuple(
         1 if i.axis is None else taken[i.axis].length for i in items if i.kind not in ("int", "gap")
     )
+    single = _single(new, kind)
     new = _fitted(new, shape, x)
     region = tuple(w.length for w in taken)
     if not same_shape(new.shape, region):
@@ -173,20 +175,34 @@ def _window(x: Any, items: Sequence[Item], new: Any, kind: str) -> Any:
     new = ops.reverse(new, axes=flips) if flips else new
     before = tuple(a for a, w in enumerate(taken) if w.flip_before)
     turned = ops.reverse(x, axes=before) if before else x
-    result = _written(turned, taken, new, kind)
+    result = _written(turned, taken, new, kind, single)
     return ops.reverse(result, axes=before) if before else result
 
 
-def _written(x: Any, taken: Sequence[Bounds], new: Any, kind: str) -> Any:
+def _single(new: Any, kind: str) -> Any:
+    """The one number that is written everywhere, None for others.
+
+    Elements that stay are combined with it too and then not chosen. A product would give them a cotangent of
+    0 times what they are or are multiplied by, which has to be finite.
+    """
+    if not all(is_one(n) for n in new.shape):
+        return None
+    number = ops.reshape(new, shape=()) if new.ndim else new
+    is_safe = kind != "mul" or (isinstance(number, Array) and bool(np.isfinite(number.numpy())))
+    return number if is_safe else None
+
+
+def _written(x: Any, taken: Sequence[Bounds], new: Any, kind: str, single: Any) -> Any:
     if not any(w.flip_before for w in taken) and same_shape(new.shape, x.shape):
         return _combined(kind, x, new)
     start = tuple(w.start for w in taken)
     limit = tuple(w.limit for w in taken)
     strides = tuple(w.stride for w in taken)
-    if kind != "set":
+    is_strided = any(s != 1 for s in strides)
+    if kind != "set" and not (is_strided and single is not None):
         old = ops.slice(x, start=start, limit=limit, strides=strides)
         new = _combined(kind, old, new)
-    if all(s == 1 for s in strides):
+    if not is_strided:
         return ops.dynamic_update_slice(x, new, *(count_array(s, INT64) for s in start))
     high = tuple(
         n - (s + (w.length - 1) * w.stride + 1) for n, s, w in zip(x.shape, start, taken, strict=True)
@@ -194,7 +210,10 @@ def _written(x: Any, taken: Sequence[Bounds], new: Any, kind: str) -> Any:
     if any(isinstance(w.length, int) and w.length == 0 for w in taken):
         return x
     interior = tuple(s - 1 for s in strides)
-    spread = ops.pad(new, scalar(0, x.dtype), low=start, high=high, interior=interior)
+    if single is not None:
+        spread = _combined(kind, x, broadcast(single, x.shape))
+    else:
+        spread = ops.pad(new, scalar(0, x.dtype), low=start, high=high, interior=interior)
     everywhere = ops.broadcast_in_dim(scalar(True, BOOL), shape=new.shape, dimensions=())
     mask = ops.pad(everywhere, scalar(False, BOOL), low=start, high=high, interior=interior)
     return ops.select(mask, spread, x)

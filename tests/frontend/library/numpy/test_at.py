@@ -241,3 +241,40 @@ def test_a_row_within_bounds_is_one_window() -> None:
     text = str(adze.trace(update, np.zeros((5, 600)), np.int32(2)))
     assert "iota" not in text
     assert "update_window_dims = array<i64: 0>" in text
+
+
+STRIDED = [
+    np.s_[::2],
+    np.s_[1::3],
+    np.s_[7:2:-2],
+    np.s_[::-1],
+    np.s_[2:2:2],
+    (np.s_[::2], np.s_[1::2]),
+    (0, np.s_[::2]),
+]
+
+
+@pytest.mark.parametrize("index", STRIDED, ids=str)
+@pytest.mark.parametrize("method", ["set", "add", "multiply", "min", "max"])
+def test_one_number_at_strided_places(index: Any, method: str) -> None:
+    x = np.arange(1.0, 10.0) if not isinstance(index, tuple) else np.arange(1.0, 31.0).reshape(5, 6)
+    want = x.copy()
+    ufunc = {"add": np.add, "multiply": np.multiply, "min": np.minimum, "max": np.maximum}
+    want[index] = 4.0 if method == "set" else ufunc[method](x[index], 4.0)
+
+    def update(x: Any, v: Any) -> Any:
+        return getattr(x.at[index], method)(v)
+
+    for number in (4.0, np.full((1,), 4.0)):
+        np.testing.assert_array_equal(update(anp.asarray(x), number), want)
+        np.testing.assert_array_equal(adze.jit(lambda x, n=number: update(x, n))(x), want)
+        np.testing.assert_array_equal(adze.jit(update)(x, np.asarray(number)), want)
+
+
+def test_elements_that_stay_have_no_part_in_the_gradient_of_the_number() -> None:
+    x = np.array([1.0, np.inf, 2.0, np.nan])
+    for method, slope in (("multiply", 3.0), ("add", 2.0), ("set", 2.0)):
+        f = lambda v, m=method: getattr(anp.asarray(x).at[::2], m)(v)[::2].sum()  # noqa: E731
+        assert float(adze.grad(f)(5.0)) == slope
+    left = adze.grad(lambda x: x.at[::2].multiply(np.inf).sum())(np.ones(4))
+    np.testing.assert_array_equal(left, [np.inf, 1.0, np.inf, 1.0])
