@@ -72,17 +72,28 @@ def hypot(x: Any, y: Any) -> Any:
 
 
 def _hypot(x: Any, y: Any) -> Any:
-    # The larger side is a constant to derivatives: with its own they would be lost where a side is 0 or both
-    # are equal. At the origin the slope is 0, as that of abs.
+    # The scale is a constant to derivatives: with its own they would be lost where a side is 0 or both are
+    # equal. At the origin the slope is 0, as that of abs.
     sides = (ops.abs(x), ops.abs(y))
-    zero, one = full_like(x, 0), full_like(x, 1)
+    zero = full_like(x, 0)
     is_infinite = [ops.compare(v, full_like(v, np.inf), direction="EQ") for v in sides]
     is_any = ops.or_(*is_infinite)
-    large = ops.stop_gradient(ops.max(*sides))
-    scale = ops.select(ops.or_(is_any, ops.compare(large, zero, direction="EQ")), one, large)
-    ratios = [ops.div(ops.select(is_any, zero, v), scale) for v in (x, y)]
+    scale, inverse = _power_of_two(ops.stop_gradient(ops.max(*sides)))
+    ratios = [ops.mul(ops.select(is_any, zero, v), inverse) for v in (x, y)]
     length = ops.mul(scale, root_of_squares(ops.add(*(ops.mul(r, r) for r in ratios))))
     return ops.select(is_infinite[0], sides[0], ops.select(is_infinite[1], sides[1], length))
+
+
+def _power_of_two(x: Any) -> tuple[Any, Any]:
+    """A power of two near `x >= 0`, and its inverse, both normal numbers: the exponent's bits, clamped."""
+    integer = np.dtype(f"int{8 * x.dtype.itemsize}")
+    least = 1 << np.finfo(x.dtype).nmant  # the bits of the least normal number
+    unit = int(np.ones((), x.dtype).view(integer))
+    exponent = ops.and_(ops.bitcast_convert(x, dtype=integer), full_like(x, 2 * unit + least, integer))
+    bounds = (full_like(x, n, integer) for n in (least, 2 * unit - least))
+    bounded = ops.clamp(next(bounds), exponent, next(bounds))
+    inverse = ops.sub(full_like(x, 2 * unit, integer), bounded)
+    return ops.bitcast_convert(bounded, dtype=x.dtype), ops.bitcast_convert(inverse, dtype=x.dtype)
 
 
 @elementwise(np.logaddexp)
