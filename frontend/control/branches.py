@@ -28,7 +28,7 @@ from ..tracing.references import of_values
 from ..tracing.scalars import widens_to
 from ..tracing.trace import function_name
 from ..tracing.varying import at_least, axes_of_value
-from .carries import fits_in, is_true, marked, scalar, settled_start, typed_tree
+from .carries import fits_in, is_true, marked, scalar, settled_start, strengthened, typed_tree
 from .eager_types import checked
 from .reference_carries import hold, touched, values_of
 
@@ -151,9 +151,12 @@ def _eager(
     def record(arguments: Any) -> Any:
         return _Branches(name, branches, roles, arguments).record(as_value(index, INT32), "select")
 
-    types = checked(name, branches, tuple(operands), record)
+    known = checked(name, branches, tuple(operands), record)
     result = branches[index](*operands)
-    return result if types is None else settled_start(result, types)
+    if known is None:
+        return result
+    leaves, structure = tree.flatten(settled_start(result, known.types))
+    return tree.unflatten(structure, strengthened(leaves, known.are_weak) or leaves)
 
 
 def _operands(name: str, branches: Sequence[Any], operands: tuple[Any, ...], operand: Any) -> tuple[Any, ...]:

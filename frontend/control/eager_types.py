@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import CodeType, ModuleType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -44,30 +44,38 @@ Record = Callable[[Any], Any]
 UNTRACEABLE: Final = object()
 """What `evaluated` returns where Python has to run a construct: it needs values, or writes to references."""
 
-Types = tuple[TensorType, ...] | None
-"""The types of what a construct returns; None where it cannot be traced."""
+
+class Results(NamedTuple):
+    """What a construct returns, as it was traced."""
+
+    types: tuple[TensorType, ...]
+    are_weak: tuple[bool, ...]
+    """Which results are weakly typed."""
 
 
 class _Known(threading.local):
     def __init__(self) -> None:
         self.program: Program | None = None
-        self.outcomes: dict[Any, Types] = {}
+        self.outcomes: dict[Any, Results | None] = {}
 
 
 _known = _Known()
 
 
-def checked(options: Any, called: Sequence[Callable[..., Any]], operands: Any, record: Record) -> Types:
+def checked(
+    options: Any, called: Sequence[Callable[..., Any]], operands: Any, record: Record
+) -> Results | None:
     """Trace `record(operands)`, which calls the functions `called`; raises its errors.
 
-    Errors of these functions themselves come when they run. `options` is what else the outcome depends on.
+    Returns what is known of its results, None where it cannot be traced. Errors of these functions themselves
+    come when they run. `options` is what else the outcome depends on.
     """
     call = _Call(operands, record)
     key = _key(options, called, call)
     if key not in _known.outcomes:
         with _program() as program:
             traced, _ = _traced(called, call, FunctionScope(program))
-        _note(key, None if traced is None else traced.result_types)
+        _note(key, None if traced is None else Results(traced.result_types, traced.weak_results))
     return _known.outcomes[key]
 
 
@@ -101,7 +109,7 @@ def _key(options: Any, called: Sequence[Callable[..., Any]], call: _Call) -> Any
     return options, is_float32(), names_widening(), codes, call.structure, tuple(map(_kind, call.values))
 
 
-def _note(key: Any, outcome: Types) -> None:
+def _note(key: Any, outcome: Results | None) -> None:
     if len(_known.outcomes) >= _MOST:
         _known.outcomes.clear()
     _known.outcomes[key] = outcome

@@ -125,8 +125,8 @@ def scanned(
         results = evaluated(options, (f,), operands, record)
         if results is not UNTRACEABLE:
             return results
-    types = checked(options, (f,), operands, record)
-    return loop.eager(settled_start(init, types), arrays)
+    known = checked(options, (f,), operands, record)
+    return loop.eager(settled_start(init, known and known.types), arrays)
 
 
 def _stacked(rows: Sequence[Any]) -> Any:

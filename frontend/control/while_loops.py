@@ -111,8 +111,8 @@ def repeated_while(
         results = evaluated(options, called, init_val, record)
         if results is not UNTRACEABLE:
             return results
-    types = checked(options, called, init_val, record)
-    return _eager_while(name, cond_fun, body_fun, settled_start(init_val, types), bound)
+    known = checked(options, called, init_val, record)
+    return _eager_while(name, cond_fun, body_fun, settled_start(init_val, known and known.types), bound)
 
 
 def _recorded_while(

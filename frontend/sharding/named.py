@@ -47,6 +47,14 @@ class SingleDeviceSharding(Sharding):
 
     device: Any = None
 
+    def __repr__(self) -> str:
+        return f"SingleDeviceSharding(device={self.device!r}, memory_kind={self.memory_kind})"
+
+    @property
+    def memory_kind(self) -> str:
+        """`device`: arrays lie in the memory of their device."""
+        return "device"
+
     @property
     def one_device(self) -> Any:
         """The device."""
