@@ -278,3 +278,30 @@ def test_elements_that_stay_have_no_part_in_the_gradient_of_the_number() -> None
         assert float(adze.grad(f)(5.0)) == slope
     left = adze.grad(lambda x: x.at[::2].multiply(np.inf).sum())(np.ones(4))
     np.testing.assert_array_equal(left, [np.inf, 1.0, np.inf, 1.0])
+
+
+LONG_STRIDES = [
+    *(np.s_[start:stop:step] for start in (0, 1, 4) for stop in (None, -1, 9) for step in (2, 3, 5)),
+    np.s_[10:1:-3],
+    np.s_[11::2],
+]
+
+
+@pytest.mark.parametrize("size", [12, 13])
+@pytest.mark.parametrize("index", LONG_STRIDES, ids=str)
+def test_arrays_at_strided_places(size: int, index: slice) -> None:
+    for shape, whole in (((size,), index), ((size, 3), index), ((2, size, 2), np.s_[:, index, ::1])):
+        x = np.arange(1.0, 1 + np.prod(shape)).reshape(shape)
+        values = -np.arange(1.0, 1 + x[whole].size).reshape(x[whole].shape)
+        want, kept = x.copy(), np.ones(shape)
+        want[whole], kept[whole] = values, 0
+
+        def update(x: Any, v: Any, at: Any = whole) -> Any:
+            return x.at[at].set(v)
+
+        assert_same(update(anp.asarray(x), values), want)
+        assert_same(adze.jit(update)(x, values), want)
+        weighted = lambda x, v, w, update=update: (update(x, v) * w).sum()  # noqa: E731
+        dx, dv = adze.jit(adze.grad(weighted, argnums=(0, 1)))(x, values, want)
+        assert_same(dx, kept * want)
+        assert_same(dv, values)
