@@ -78,7 +78,17 @@ def _root(a: Any) -> Any:
     t, z = schur_form(a)
     if a.shape[-1] == 0:
         return t
+    t = t if a.dtype.kind == "c" else each_matrix(_with_real_eigenvalues, t)
     return xp.matmul(xp.matmul(z, each_matrix(_triangular_root, t)), adjoint(z))
+
+
+def _with_real_eigenvalues(t: Any) -> Any:
+    """The Schur form of a real matrix, with eigenvalues real that are so but for rounding: the sign of what
+    rounding leaves would choose between the two roots of a negative one."""
+    n, eigenvalues = t.shape[-1], xp.diagonal(t)
+    noise = 10 * n * np.finfo(t.dtype).eps * xp.max(xp.abs(t))
+    imaginary = xp.where(xp.abs(xp.imag(eigenvalues)) <= noise, 1j * xp.imag(eigenvalues), 0)
+    return t - xp.diag(imaginary)
 
 
 @_root.defjvp
