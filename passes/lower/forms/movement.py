@@ -13,6 +13,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ....dialects import mlir
+from ....dialects.ops.indexing.gather import Gather
+from ....dialects.ops.indexing.scatter import Scatter
 from ....dialects.types import INT64
 from ..builder import DYNAMIC, LinalgBuilder, Size, Value
 from ..iree.extracted_sources import extractable
@@ -318,7 +320,8 @@ def lower_concatenate(ctx: LoweringContext, *xs: Value, axis: int) -> Value:
     whole = empty_like(b, xs[0], merged)
     if 0 in merged:
         return whole
-    if configuration.weaves(ctx.target, [shape[axis] for shape in shapes], merged, axis):
+    weaves = configuration.weaves(ctx.target, [shape[axis] for shape in shapes], merged, axis)
+    if weaves and not _are_places(ctx):
         return _woven(b, xs, whole, merged)
     for x, shape, offset in zip(xs, shapes, offsets, strict=False):
         if shape[axis] == 0:
@@ -328,6 +331,13 @@ def lower_concatenate(ctx: LoweringContext, *xs: Value, axis: int) -> Value:
         place[axis] = offset
         whole = insert_slice(b, b.retype(x, part), whole, place, [1] * len(merged))
     return whole
+
+
+def _are_places(ctx: LoweringContext) -> bool:
+    """Whether all that takes the result are places to read or write, which take its columns apart again."""
+    uses = [use for result in ctx.operation.results for use in result.uses]
+    names = {f"adze.{op.name}" for op in (Gather, Scatter)}
+    return all(use.owner.operation.name in names and use.operand_number == 1 for use in uses)
 
 
 def _woven(b: LinalgBuilder, xs: Sequence[Value], whole: Value, merged: Sequence[Size]) -> Value:

@@ -194,3 +194,20 @@ def test_columns_are_woven(dtype: str) -> None:
         np.testing.assert_array_equal(got, np.stack(columns[:n], axis=-1))
     text = adze.trace(woven, columns).mlir("linalg")
     assert text.count("tensor.insert_slice") == 5
+
+
+def test_places_are_not_woven() -> None:
+    """Where an array is read or written along two axes, the places stay a row and a column of numbers."""
+    x = np.arange(210_000, dtype=np.float32).reshape(300, 700)
+    rows, columns = np.arange(299, -1, -2), np.arange(0, 1400, 5) % 700
+
+    def read(x: Any, rows: Any, columns: Any) -> Any:
+        return x[rows[:, None], columns], x.at[rows[:, None], columns].add(1.0)
+
+    taken, added = adze.jit(read)(x, rows, columns)
+    np.testing.assert_array_equal(taken, x[rows[:, None], columns])
+    expected = x.copy()
+    np.add.at(expected, (rows[:, None], columns), 1.0)
+    np.testing.assert_array_equal(added, expected)
+    text = adze.trace(read, x, rows, columns).mlir("kernels")
+    assert "150x280x2xi64" not in text
