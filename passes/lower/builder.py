@@ -351,6 +351,9 @@ class LinalgBuilder:
             yielded = body(*elements, *scalars)
             values = [yielded] if isinstance(yielded, ir.Value) else list(yielded)
             ir.Operation.create("linalg.yield", operands=values)
+        # Observed: fused with an op of more axes, it adds to its destination once for each element of these.
+        adds = any(True for argument in list(block.arguments)[len(inputs) :] for _ in argument.uses)
+        assert "reduction" in iterators or not adds, "a generic without sums reads its destination"
         for result, init in zip(op.results, inits, strict=True):
             self._shapes[result] = self.shape(init)
         return tuple(op.results)

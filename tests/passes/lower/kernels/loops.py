@@ -347,6 +347,17 @@ def rows_with_rows(a: Any, b: Any, c: Any) -> Any:
     return lax.fori_loop(0, 3, step, (a, b, c))
 
 
+def outer_products(a: Any, v: Any) -> Any:
+    """Products that sum nothing, of which larger arrays are computed."""
+
+    def step(i: Any, s: Any) -> Any:
+        a, v = s
+        columns = a.sum(0) * xp.tensordot(a[0], v[0], 0)
+        return a * xp.tensordot(v, v[1], 0)[:, None] + columns * 0.1, v * xp.tensordot(a[0, 0], v, 0)
+
+    return lax.fori_loop(0, 3, step, (a, v))
+
+
 def reduced_columns(x: Any) -> Any:
     """Rows in wholes and rests, one and two axes of steps; what it takes elements of is updated as well."""
 
@@ -578,6 +589,8 @@ GROUPS: Final[dict[str, list[Loop]]] = {
         (rows_with_columns, [floats(*n, dtype=np.float64) for n in ((1, 41), (2, 41, 41), (2, 4, 9))]),
         (rows_with_rows, [floats(3, 35), floats(2, 5, 35), floats(4, 2, 16)]),
         (rows_with_rows, [floats(*n, dtype=np.float64) for n in ((3, 8), (2, 5, 8), (4, 3, 21))]),
+        *((outer_products, [floats(5, 7, dtype=t) / 2, floats(5, dtype=t) / 2]) for t in "fd"),
+        (outer_products, [np.stack([_COMPLEX[:4]] * 3) / 4, _COMPLEX[:3] / 4]),
         *((reduced_columns, [floats(*n)]) for n in ((5, 6, 37), (9, 3, 16), (3, 13, 4), (2, 2, 300))),
         (reduced_columns, [_special_columns()]),
         (reduced_columns, [floats(4, 3, 21, dtype=np.float64)]),

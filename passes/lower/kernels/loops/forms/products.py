@@ -103,7 +103,8 @@ def lower_dot_general(
     loops = [*names[:-1], *sums, last] if names and last == names[-1] else [*names, *sums]
     result = [sizes[name] for name in names]
     zero = b.scalars.constant(carried, 0)
-    init = mlir.linalg.fill(zero, outs=[b.empty(result, carried)])
+    whole = b.empty(result, carried)
+    init = mlir.linalg.fill(zero, outs=[whole]) if sums else whole
     axes = (
         [loops.index(of_left[a]) for a in range(len(left))],
         [loops.index(of_right[a]) for a in range(len(right))],
@@ -113,7 +114,8 @@ def lower_dot_general(
 
     def body(p: Value, q: Value, total: Value) -> Value:
         p, q = b.scalars.convert(source, carried, p), b.scalars.convert(source, carried, q)
-        return b.scalars.add(carried, total, b.scalars.mul(carried, p, q))
+        product = b.scalars.mul(carried, p, q)
+        return b.scalars.add(carried, total, product) if sums else product
 
     if not loops:
         return _convert(b, carried, dtype, b.single(body(b.element(x), b.element(y), zero), ()))
