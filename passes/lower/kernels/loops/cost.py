@@ -54,6 +54,8 @@ PRODUCT: Final = (0.02, 0.40)
 """One multiplication and addition of a product; in a kernel, of numbers: vectors do as many as they have."""
 LARGE: Final = 1 << 18
 """Elements from which on the host's threads and tiles are better than one plain loop."""
+NARROW: Final = (4, 4.0)
+"""Rows of fewer elements are no vectors in a kernel, and take that many times as long."""
 UNKNOWN_STEPS: Final = 16
 """The steps that an inner loop of unknown length is taken to have."""
 
@@ -147,18 +149,26 @@ def _simple(
     if op is Gather:
         return Time(LAUNCH, count * ELEMENT[1]) + _scaled(count, GATHERED)
     if issubclass(op, (Reduction, ArgumentExtremum)):
-        return Time(host=LAUNCH) + _scaled(max(map(elements, operands)), SUMMED)
+        return Time(host=LAUNCH) + _scaled(max(map(elements, operands)), SUMMED, _is_narrow(operands))
     if issubclass(op, Cumulative):
         return Time(2 * LAUNCH + count * SUMMED[0], count * SUMMED[1])
     if count == 1:
         return Time(kernel=SINGLE * op.element_cost)
     if issubclass(op, Movement) and op is not Concatenate:
         return Time()  # a view, or the place where its users take elements
-    return _scaled(count, ELEMENT).times(min(max(op.element_cost, 1), MOST_OF_VECTORS))
+    each = _scaled(count, ELEMENT, _is_narrow(results))
+    return each.times(min(max(op.element_cost, 1), MOST_OF_VECTORS))
 
 
-def _scaled(count: float, each: tuple[float, float]) -> Time:
+def _is_narrow(types: Sequence[TensorType]) -> bool:
+    """Whether arrays of several axes have rows that are shorter than a vector."""
+    return any(t.rank > 1 and 1 < _size(t.shape[-1]) < NARROW[0] for t in types)
+
+
+def _scaled(count: float, each: tuple[float, float], is_narrow: bool = False) -> Time:
     host, kernel = each
+    if is_narrow:
+        kernel *= NARROW[1]
     # Where arrays leave the caches, the host's threads and tiles count twice.
     return Time(count * host / (2 if count >= LARGE else 1), count * kernel * (2 if count >= LARGE else 1))
 
