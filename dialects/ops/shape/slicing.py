@@ -7,8 +7,8 @@ program runs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial, reduce
-from typing import Any, Final, Generic
+from functools import partial
+from typing import Any, Generic
 
 import numpy as np
 
@@ -157,10 +157,6 @@ class Slice(Movement):
         return [result], [True]
 
 
-LONG_VECTOR: Final = 1 << 12
-"""Elements of a padded vector whose elements are chosen, not copied."""
-
-
 class Pad(Movement):
     """``y[low + (interior + 1) * i] = x[i]``, and `padding_value` everywhere else.
 
@@ -241,33 +237,7 @@ class Pad(Movement):
         nothing = all(isinstance(n, int) and n == 0 for n in (*low, *high, *interior))
         if nothing:
             return x
-        chosen = Pad._of_numbers(b, x, padding_value, attributes)
-        return Pad._of_vector(b, x, padding_value, attributes) if chosen is None else chosen
-
-    @staticmethod
-    def _of_vector(b: Builder, x: Value, padding_value: Value, attributes: Padding[Size]) -> Value | None:
-        """A long vector with something between neighbours: each element is repeated up to the next one, and
-        chosen at its place. Spread over memory, elements would be copied one by one."""
-        type_ = b.tensor_type(x)
-        sizes = [
-            n for n in (*attributes.low, *attributes.high, *type_.shape) if isinstance(n, int) and n >= 0
-        ]
-        if type_.rank != 1 or len(sizes) != 3:
-            return None
-        (low, high, count), apart = sizes, attributes.interior[0] + 1
-        last = low + (count - 1) * apart
-        whole = last + 1 + high
-        if apart == 1 or count == 0 or not LONG_VECTOR <= whole <= np.iinfo(INT32).max:
-            return None
-        groups, before = -(-whole // apart), low // apart
-        inside = reduce(b.and_, Pad._conditions(b, [whole], 0, (low, last, apart)))
-        around = b.scalar(0, type_.dtype)
-        grouped = b.pad(x, around, low=(before,), high=(groups - before - count,), interior=(0,))
-        repeated_ = b.broadcast_in_dim(grouped, shape=(groups, apart), dimensions=(0,))
-        flat = b.reshape(repeated_, shape=(groups * apart,))
-        if groups * apart > whole:
-            flat = b.slice(flat, start=(0,), limit=(whole,), strides=(1,))
-        return b.select(inside, flat, b.broadcast_in_dim(padding_value, shape=(whole,), dimensions=()))
+        return Pad._of_numbers(b, x, padding_value, attributes)
 
     @staticmethod
     def _of_numbers(b: Builder, x: Value, padding_value: Value, attributes: Padding[Size]) -> Value | None:

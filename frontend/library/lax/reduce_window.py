@@ -7,6 +7,7 @@ of the elements. What the function must be is associative, with the initial valu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ from .scalar_operands import axes_of
 
 Combine = Callable[[Any, Any], Any]
 
+_MOST_AT_ONCE = 9
+"""Places of a window that are read at once; larger ones are combined along one axis after the other."""
 _ON_ARRAYS = (
     *(elementwise_pairs.add, elementwise_pairs.mul, elementwise_pairs.max, elementwise_pairs.min),
     *(elementwise_pairs.bitwise_and, elementwise_pairs.bitwise_or, elementwise_pairs.bitwise_xor),
@@ -150,10 +153,36 @@ def reduce_window(
         for value, start in zip(values, starts, strict=True)
     ]
     combine = _mapped(computation, structure)
-    for axis in reversed(scanned):
-        values = _along(combine, values, axis, windows[axis], strides[axis], dilations[axis])
+    if prod(windows) <= _MOST_AT_ONCE and all(isinstance(n, int) for n in values[0].shape):
+        values = _at_once(combine, values, windows, strides, dilations)
+    else:
+        for axis in reversed(scanned):
+            values = _along(combine, values, axis, windows[axis], strides[axis], dilations[axis])
     first = [xp.broadcast_to(start, values[0].shape) for start in starts]
     return tree.unflatten(structure, combine(first, values))
+
+
+def _at_once(
+    combine: Combine,
+    xs: list[Any],
+    windows: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+) -> list[Any]:
+    """Small windows: what is at each of their places, combined in one expression, neighbours first."""
+    shape = xs[0].shape
+    ends = [n - (w - 1) * d for n, w, d in zip(shape, windows, dilations, strict=True)]
+    if min(ends, default=1) <= 0:
+        return [x[tuple(slice(0, max(end, 0), s) for end, s in zip(ends, strides, strict=True))] for x in xs]
+    parts = []
+    for place in np.ndindex(*windows):
+        starts = tuple(k * d for k, d in zip(place, dilations, strict=True))
+        limits = tuple(start + end for start, end in zip(starts, ends, strict=True))
+        parts.append([ops.slice(x, start=starts, limit=limits, strides=tuple(strides)) for x in xs])
+    while len(parts) > 1:
+        joined = [combine(a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)]
+        parts = joined + parts[len(parts) // 2 * 2 :]
+    return parts[0]
 
 
 def _along(combine: Combine, xs: list[Any], axis: int, window: int, stride: int, dilation: int) -> list[Any]:

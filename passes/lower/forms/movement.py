@@ -244,6 +244,11 @@ def lower_pad(
         return empty_like(b, x, total)
     if 0 in shape:
         return broadcast(b, value, total, ())
+    is_whole = all(isinstance(t, int) and t % (k + 1) == 0 for t, k in zip(total, interior, strict=True))
+    if configuration.chooses_places(
+        ctx.target, (*low, *high, *shape), interior, is_whole or not ctx.is_returned
+    ):
+        return _chosen_places(b, x, value, low, interior, total)
     x = _insert_interior(ctx, x, interior, dilated, value)
     first = [_clamp_size(b, _negate_size(b, n), m) for n, m in zip(low, dilated, strict=True)]
     last = [
@@ -265,6 +270,55 @@ def lower_pad(
     ]
     scalar = mlir.tensor.extract(value, [])
     return b.retype(pad_tensor(b, x, before, after, scalar), total)
+
+
+def _chosen_places(
+    b: LinalgBuilder,
+    x: Value,
+    value: Value,
+    low: Sequence[Size],
+    interior: Sequence[int],
+    total: Sequence[Size],
+) -> Value:
+    """Elements with others between them, in one generic that chooses them by their places: a sum of such
+    arrays, which is the gradient of windows, becomes one kernel. All sizes are known, nothing is cut.
+
+    An axis on which every `apart`-th place has an element is seen as groups of `apart` places.
+    """
+    aparts = [k + 1 for k in interior]
+    groups = [-(-int(t) // apart) for t, apart in zip(total, aparts, strict=True)]
+    places = [divmod(int(n), apart) for n, apart in zip(low, aparts, strict=True)]
+    scalar = mlir.tensor.extract(value, [])
+    before = [group for group, _ in places]
+    after = [m - n - int(k) for m, n, k in zip(groups, before, b.shape(x), strict=True)]
+    x = pad_tensor(b, x, before, after, scalar)
+    loops: list[int] = []
+    taken, chosen, merged = [], {}, []
+    for group, apart, (_, place) in zip(groups, aparts, places, strict=True):
+        taken.append(len(loops))
+        merged.append([len(loops)])
+        loops.append(group)
+        if apart > 1:
+            chosen[len(loops)] = place
+            merged[-1].append(len(loops))
+            loops.append(apart)
+
+    def body(element: Value, _: Value) -> Value:
+        arith, inside = mlir.arith, None
+        for axis, place in chosen.items():
+            here = arith.cmpi(arith.CmpIPredicate.eq, mlir.linalg.IndexOp(axis).result, b.size_value(place))
+            inside = here if inside is None else arith.andi(inside, here)
+        assert inside is not None
+        return arith.select(inside, element, scalar)
+
+    rank = len(loops)
+    maps = [b.axes_map(rank, taken), b.identity_map(rank)]
+    spread = b.generic([x], [empty_like(b, x, loops)], maps, ["parallel"] * rank, body)
+    spread = collapse_axes(b, spread, merged)
+    whole = [group * apart for group, apart in zip(groups, aparts, strict=True)]
+    if whole == list(total):
+        return spread
+    return extract_slice(b, spread, [0] * len(total), total, [1] * len(total))
 
 
 def _dilated_size(b: LinalgBuilder, n: Size, interior: int) -> Size:

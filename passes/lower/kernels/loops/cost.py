@@ -156,8 +156,8 @@ def _simple(
         return Time(kernel=SINGLE * op.element_cost)
     if issubclass(op, Movement) and op is not Concatenate:
         return Time()  # a view, or the place where its users take elements
-    each = _scaled(count, ELEMENT, _is_narrow(results))
-    return each.times(min(max(op.element_cost, 1), MOST_OF_VECTORS))
+    once = _scaled(count, ELEMENT, _is_narrow(results))
+    return once.times(min(max(op.element_cost, 1), MOST_OF_VECTORS))
 
 
 def _is_narrow(types: Sequence[TensorType]) -> bool:

@@ -39,11 +39,7 @@ def keep_apart(module: mlir.ir.Module) -> None:
         maps = mlir.ir.ArrayAttr(generic.attributes["indexing_maps"])
         for position in range(int(generic.attributes["operandSegmentSizes"][0])):
             map_ = mlir.ir.AffineMapAttr(maps[position]).value
-            if (
-                map_.n_symbols == 0
-                and _loops(map_) < len(kinds)
-                and _cost(generic.operands[position]) > most
-            ):
+            if map_.n_symbols == 0 and _loops(map_) < len(kinds) and _cost(generic.operands[position]) > most:
                 with mlir.ir.InsertionPoint(generic), generic.location:
                     generic.operands[position] = kept_apart(generic.operands[position])
     for extract in operations_named(module, "tensor.extract"):

@@ -211,3 +211,55 @@ def test_places_are_not_woven() -> None:
     np.testing.assert_array_equal(added, expected)
     text = adze.trace(read, x, rows, columns).mlir("kernels")
     assert "150x280x2xi64" not in text
+
+
+SPREADS = [
+    ((5,), ((0, 1, 1),)),
+    ((5,), ((3, 0, 1),)),
+    ((4, 3), ((0, 2, 2), (1, 0, 0))),
+    ((4, 3), ((7, 4, 2), (2, 3, 1))),
+    ((2, 3, 4), ((0, 0, 0), (1, 0, 1), (0, 3, 3))),
+    ((1, 6), ((2, 0, 2), (0, 0, 0))),
+]
+"""Shapes, and for each axis what is before, behind and between the elements."""
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bool", "complex64", "int8"])
+def test_spread_elements_are_chosen_by_their_places(dtype: str) -> None:
+    """Where the result is whole groups of places, and where it is not; alone, and used."""
+    rng = np.random.default_rng(1)
+    arrays = [np.asarray(rng.integers(-4, 5, shape), dtype) for shape, _ in SPREADS]
+    around = np.asarray(1, dtype)
+
+    def spread(arrays: Any, around: Any) -> Any:
+        padded = [adze.lax.pad(x, around, amounts) for x, (_, amounts) in zip(arrays, SPREADS, strict=True)]
+        return padded, [xp.where(y == around, around, y) for y in padded]
+
+    for results in adze.jit(spread)(arrays, around):
+        for got, x, (shape, amounts) in zip(results, arrays, SPREADS, strict=True):
+            expected = np.full(
+                [
+                    low + high + (n - 1) * (k + 1) + 1
+                    for n, (low, high, k) in zip(shape, amounts, strict=True)
+                ],
+                around,
+            )
+            places = [
+                slice(low, low + (n - 1) * (k + 1) + 1, k + 1)
+                for n, (low, _, k) in zip(shape, amounts, strict=True)
+            ]
+            expected[tuple(places)] = x
+            np.testing.assert_array_equal(got, expected)
+
+
+def test_the_gradient_of_windows_is_one_kernel() -> None:
+    def greatest(x: Any) -> Any:
+        window = (1, 2, 2, 1)
+        return xp.sum(adze.lax.reduce_window(x, -np.inf, adze.lax.max, window, window) ** 2)
+
+    x = np.random.default_rng(2).standard_normal((4, 64, 96, 8)).astype(np.float32)
+    traced = adze.trace(adze.grad(greatest), x)
+    blocks = x.reshape(4, 32, 2, 48, 2, 8)
+    expected = np.where(blocks == blocks.max((2, 4), keepdims=True), 2 * blocks, 0).reshape(x.shape)
+    np.testing.assert_array_equal(traced.lower().compile()(x), expected)
+    assert traced.mlir("kernels").count("flow.dispatch @") == 1
