@@ -128,22 +128,3 @@ def test_a_number_between_others_is_chosen_by_its_place(low: int, high: int, int
     want = np.full(low + high + count + (count - 1) * interior, 2)
     want[low : len(want) - high : interior + 1] = 7
     np.testing.assert_array_equal(got, want)
-
-
-@pytest.mark.parametrize("low", [0, 1, 2, 5])
-@pytest.mark.parametrize("high", [0, 1, 4])
-@pytest.mark.parametrize("interior", [1, 2])
-def test_a_long_vector_with_something_between_is_chosen_by_place(low: int, high: int, interior: int) -> None:
-    count = 5000 // (interior + 1)
-    module, codec = new_module()
-    padding = {"low": (low,), "high": (high,), "interior": (interior,)}
-    types = [TensorType((count,), FLOAT32), TensorType((), FLOAT32)]
-    add_function(module, codec, "f", types, lambda b, x, v: [b.pad(x, v, **padding)])
-    x = np.arange(1, count + 1, dtype=np.float32)
-    x[[0, 3, -1]] = np.nan, np.inf, -0.0
-    (before,) = evaluate(module, "f", [x, np.float32(-3)])
-    simplify(module)
-    (after,) = evaluate(module, "f", [x, np.float32(-3)])
-    np.testing.assert_array_equal(after, before)
-    assert np.signbit(after).sum() == np.signbit(before).sum()
-    assert f"interior = array<i64: {interior}>" not in str(module)

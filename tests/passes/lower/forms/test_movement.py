@@ -220,6 +220,10 @@ SPREADS = [
     ((4, 3), ((7, 4, 2), (2, 3, 1))),
     ((2, 3, 4), ((0, 0, 0), (1, 0, 1), (0, 3, 3))),
     ((1, 6), ((2, 0, 2), (0, 0, 0))),
+    *(
+        ((5000,), ((low, high, k),))
+        for low, high, k in ((0, 0, 1), (0, 1, 1), (5, 4, 1), (2, 0, 2), (1, 1, 2))
+    ),
 ]
 """Shapes, and for each axis what is before, behind and between the elements."""
 
