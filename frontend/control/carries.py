@@ -192,18 +192,51 @@ def check_eager_carry(name: str, function: str, before: Any, after: Any) -> None
     )
 
 
-def constants_first(scope: FunctionScope, nested: PrivateFunction, arguments: Sequence[Argument]) -> str:
-    """A function like `nested` that takes what it captures before its own arguments."""
-    if not nested.captured:
+def unchanged(body: PrivateFunction, count: int) -> list[int]:
+    """The entries of a carry that each step gives back as it is given them: they are constants of the loop,
+    which no derivative keeps for each step and no kernel copies."""
+    return [place for place in range(count) if body.forwarded[place] == place]
+
+
+def without(values: Sequence[Any], places: Sequence[int]) -> list[Any]:
+    """The values but those at `places`."""
+    return [value for place, value in enumerate(values) if place not in places]
+
+
+def with_unchanged(results: Sequence[Any], state: Sequence[Any], places: Sequence[int]) -> list[Any]:
+    """The results of a loop, with the entries of the carry that it has as constants in their places."""
+    values = list(results)
+    for place in places:
+        values.insert(place, state[place])
+    return values
+
+
+def constants_first(
+    scope: FunctionScope,
+    nested: PrivateFunction,
+    arguments: Sequence[Argument],
+    fixed: Sequence[int] = (),
+    *,
+    returns_fixed: bool = False,
+) -> str:
+    """A function like `nested` that takes what it captures, and the arguments that are `fixed`, before its
+    other arguments; it does not return the results at the places `fixed`, unless it `returns_fixed`."""
+    if not nested.captured and not fixed:
         return nested.symbol
     constants = [argument_of(v) for v in nested.captured]
     k = len(constants)
     bound = dict(enumerate(nested.captured))
 
     def call(operands: Sequence[Any]) -> tuple[Any, ...]:
-        return ops.call(*operands[k:], *operands[:k], callee=nested.symbol, results=nested.result_types)
+        captured, first, others = operands[:k], operands[k : k + len(fixed)], iter(operands[k + len(fixed) :])
+        own = [
+            first[fixed.index(place)] if place in fixed else next(others) for place in range(len(arguments))
+        ]
+        results = ops.call(*own, *captured, callee=nested.symbol, results=nested.result_types)
+        return tuple(results if returns_fixed else without(results, fixed))
 
-    return scope.trace(nested.symbol, call, [*constants, *arguments], bound).symbol
+    ordered = [*(arguments[place] for place in fixed), *without(arguments, fixed)]
+    return scope.trace(nested.symbol, call, [*constants, *ordered], bound).symbol
 
 
 def slice_argument(x: Any) -> Argument:

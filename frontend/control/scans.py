@@ -44,8 +44,11 @@ from .carries import (
     settled_start,
     slice_argument,
     strengthened,
+    unchanged,
     weak_carry,
     widened,
+    with_unchanged,
+    without,
 )
 from .checkpoint_options import CheckpointOptions
 from .eager_types import UNTRACEABLE, checked, evaluated
@@ -255,17 +258,20 @@ class _Scan:
         check_carry(self.name, function_name(self.f), structure, state, carry_tree, carry_types)
         static = self.steps if isinstance(self.steps, int) else None
         columns = [t.with_shape((static, *t.shape)) for t in body.result_types[count:]]
-        results = ops.scan(
+        fixed = unchanged(body, count)
+        computed = ops.scan(
             *body.captured,
-            *state,
+            *(state[place] for place in fixed),
+            *without(state, fixed),
             *arrays,
-            body=constants_first(scope, body, [*(argument_of(v) for v in state), *slices]),
-            constant_count=len(body.captured),
-            carry_count=len(state),
+            body=constants_first(scope, body, [*(argument_of(v) for v in state), *slices], fixed),
+            constant_count=len(body.captured) + len(fixed),
+            carry_count=len(state) - len(fixed),
             length=(self.steps,),
             reverse=self.reverse,
-            results=(*carry_types, *columns),
+            results=(*without(carry_types, fixed), *columns),
         )
+        results = with_unchanged(computed, state, fixed)
         sizes = named_sizes([*arrays, *body.captured])
         for y, names in zip(results[count:], body.result_names[count:], strict=True):
             if isinstance(y, Tracer) and not y.type.is_static:

@@ -41,8 +41,11 @@ from .carries import (
     settled_start,
     strengthened,
     typed_tree,
+    unchanged,
     weak_carry,
     widened,
+    with_unchanged,
+    without,
 )
 from .checkpoint_options import CheckpointOptions
 from .eager_types import UNTRACEABLE, checked, evaluated
@@ -164,18 +167,22 @@ def _recorded_while(
         state = [varied_over(v, predicate) for v in state]
         body, ask = traced(), asked()
     arguments = [argument_of(v) for v in state]
-    ask_first, body_first = constants_first(scope, ask, arguments), constants_first(scope, body, arguments)
+    places = unchanged(body, len(state))
+    fixed = [state[place] for place in places]
     results = ops.while_(
         *ask.captured,
+        *fixed,
         *body.captured,
-        *state,
-        condition=ask_first,
-        body=body_first,
-        condition_constants=len(ask.captured),
-        body_constants=len(body.captured),
-        saved_states=saving.states_of(state) or 0,
+        *fixed,
+        *without(state, places),
+        condition=constants_first(scope, ask, arguments, places, returns_fixed=True),
+        body=constants_first(scope, body, arguments, places),
+        condition_constants=len(ask.captured) + len(fixed),
+        body_constants=len(body.captured) + len(fixed),
+        saved_states=saving.states_of(without(state, places)) or 0,
     )
-    return tree.unflatten(structure, marked(results, weak_carry(state, body.weak_results)))
+    last = with_unchanged(results, state, places)
+    return tree.unflatten(structure, marked(last, weak_carry(state, body.weak_results)))
 
 
 def fori_loop(

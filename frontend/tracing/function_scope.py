@@ -70,6 +70,8 @@ class PrivateFunction:
     """For each result the axes of a mesh that it varies over."""
     weak_results: tuple[bool, ...] = ()
     """For each result whether it is weakly typed."""
+    forwarded: tuple[int | None, ...] = ()
+    """For each result the argument that it is, None where it is computed."""
 
 
 @dataclass(frozen=True)
@@ -241,13 +243,17 @@ class FunctionScope:
             results = [leveled(frame, r, i, result_axes) for i, r in enumerate(results)]
             axes = tuple(map(axes_of_value, results))
             weak = tuple(bool(r.weak_type) for r in results)
+            places = {id(argument): place for place, argument in enumerate(inner)}
+            forwarded = tuple(places.get(id(r)) for r in results)
             keep_results(frame, results)
             frame.finish(results)
         types = tuple(ops.tensor_type(r) for r in results)
         known = {capture_key(outer) for outer in bound.values()}
         captured = tuple(outer for key, (outer, _) in frame.captured.items() if key not in known)
         names = tuple(map(dimension_names, results))
-        return PrivateFunction(frame.symbol, result_tree, types, captured, frame.asked, names, axes, weak)
+        return PrivateFunction(
+            frame.symbol, result_tree, types, captured, frame.asked, names, axes, weak, forwarded
+        )
 
     def reserve(self, name: str) -> str:
         """A symbol for a function that is traced later."""

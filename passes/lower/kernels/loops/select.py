@@ -36,7 +36,7 @@ KERNEL: Final = "kernel: "
 ELEMENTS: Final = "kernel: each of "
 HOST: Final = "host: "
 MOST_OPS: Final = 2000  # of a kernel, those of nested bodies included: more take long to compile
-LARGEST: Final = 1 << 26  # bytes of what a kernel is given or carries: more is beyond every cache
+LARGEST: Final = 1 << 31  # bytes of what a kernel is given or carries
 
 
 @dataclass(frozen=True)
