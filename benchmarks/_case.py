@@ -80,6 +80,7 @@ class Case:
     agreement: Agreement = Agreement.CLOSE
     quick: bool = False
     tolerance: float = 1.0  # times the usual one
+    wide: bool = False  # whether JAX computes with 64-bit numbers whatever the inputs are
 
     def arrays(self, tiny: bool = False) -> tuple[Any, ...]:
         return self.inputs(Draw(np.random.default_rng(0), tiny))

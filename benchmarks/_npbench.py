@@ -91,7 +91,7 @@ def npbench_cases(folder: Path, preset: str) -> tuple[Case, ...]:
 def case_of(kernel: Kernel, name: str, postfix: str) -> Case:
     tolerance = TOLERANCES.get(kernel.info["module_name"], 1.0)
     function = kernel.compiled(postfix)
-    return Case(name, function, lambda _: kernel.arrays(), numpy=kernel.numpy, tolerance=tolerance)
+    return Case(name, function, lambda _: kernel.arrays(), numpy=kernel.numpy, tolerance=tolerance, wide=True)
 
 
 def is_portable(source: Path) -> bool:

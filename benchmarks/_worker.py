@@ -61,7 +61,7 @@ def measured(case: Case, peers: tuple[Peer, ...], seconds: float, device: str = 
         arrays = case.arrays()
     except Exception as error:
         return {"times": {}, "differences": {}, "errors": {"inputs": explained(error)}}
-    set_width_of_jax(is_wide(arrays))
+    set_width_of_jax(case.wide or is_wide(arrays))
     calls: dict[str, Callable[[], Any]] = {}
     first: dict[str, Timing] = {}
     results: dict[str, Any] = {}

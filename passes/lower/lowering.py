@@ -18,6 +18,7 @@ import numpy as np
 from ...dialects import mlir
 from ...dialects.errors import MissingRuleError
 from ...dialects.op import Op
+from ...dialects.ops.shape.rearrange import Reshape
 from ...dialects.types import TensorType, ValueType
 from ...runtime.targets import Target, TargetKind
 from .builder import LinalgBuilder, Operation, Type, Value
@@ -113,9 +114,16 @@ class LoweringContext:
 
     @property
     def is_returned(self) -> bool:
-        """Whether the function's `return` is the only user: there is no op to fuse with."""
-        uses = (use for result in self.operation.results for use in result.uses)
-        return all(use.owner.operation.name == "func.return" for use in uses)
+        """Whether the function's `return` is the only user, also of what is reshaped: no op is fused with."""
+        return all(map(_is_returned, self.operation.results))
+
+
+def _is_returned(value: Value) -> bool:
+    users = [use.owner.operation for use in value.uses]
+    return all(
+        user.name == "func.return" or (user.name == f"adze.{Reshape.name}" and _is_returned(user.results[0]))
+        for user in users
+    )
 
 
 class Lowering:

@@ -186,7 +186,12 @@ def _at_once(
 
 
 def _along(combine: Combine, xs: list[Any], axis: int, window: int, stride: int, dilation: int) -> list[Any]:
-    """Windows along one axis: those of powers of two by doubling, the one asked for as a row of them."""
+    """Windows along one axis: those of powers of two by doubling, the one asked for as a row of them; where
+    they are few and far apart, each place of them at once."""
+    if stride > 1 and window <= 2 * stride and isinstance(xs[0].shape[axis], int):
+        before, behind = (1,) * axis, (1,) * (xs[0].ndim - axis - 1)
+        along = [(*before, n, *behind) for n in (window, stride, dilation)]
+        return _at_once(combine, xs, *along)
     count = maximum(xs[0].shape[axis] - (window - 1) * dilation, 0)
 
     def part(ys: list[Any], start: Any, length: Any) -> list[Any]:

@@ -50,7 +50,9 @@ def own_destinations(module: mlir.ir.Module) -> None:
         is_outer = loop is not None and not _is_of_iteration(operation.operands[1], loop)
         if is_outer or _is_shared(operation.operands[1]):
             with mlir.ir.InsertionPoint(operation), operation.location:
-                operation.operands[1] = _own(operation.operands[1])
+                operation.operands[1] = own = _own(operation.operands[1])
+            if own.owner.operation.name == "linalg.fill":
+                _write_elsewhere(operation.operands[0])
 
 
 def _repeat_for_writers(maker: Operation) -> None:
@@ -66,11 +68,36 @@ def _repeat_for_writers(maker: Operation) -> None:
             user.operands[position] = copy.results[0]
 
 
+def _write_elsewhere(value: Value) -> None:
+    """Let what is inserted into a filled array be computed in an array of its own: computed in there, it
+    would follow the fill, whose array may be the one that it reads."""
+    if isinstance(value.owner, mlir.ir.Block) or value.owner.operation.name != "linalg.generic":
+        return
+    maker = value.owner.operation
+    for position in range(len(maker.operands) - len(maker.results), len(maker.operands)):
+        init = maker.operands[position].owner
+        if not isinstance(init, mlir.ir.Block) and init.operation.name == "tensor.empty":
+            with mlir.ir.InsertionPoint(maker), maker.location:
+                maker.operands[position] = _new(maker.operands[position].type)
+
+
+def _new(type_: mlir.ir.Type) -> Value:
+    return mlir.ir.Operation.create(
+        "bufferization.alloc_tensor",
+        results=[type_],
+        attributes={"operandSegmentSizes": mlir.ir.DenseI32ArrayAttr.get([0, 0, 0])},
+    ).results[0]
+
+
 def _own(value: Value) -> Value:
     """A destination with the elements of `value` that is no other's."""
     owner = value.owner
-    if not isinstance(owner, mlir.ir.Block) and owner.operation.name == "tensor.empty":
-        return owner.operation.clone().operation.results[0]
+    if not isinstance(owner, mlir.ir.Block) and owner.operation.name in ("tensor.empty", "linalg.fill"):
+        copy = owner.operation.clone().operation
+        if copy.name == "linalg.fill":
+            with mlir.ir.InsertionPoint(copy):
+                copy.operands[1] = _own(copy.operands[1])
+        return copy.results[0]
     return copied(value)
 
 

@@ -25,7 +25,7 @@ LEAST_STEPS: Final = 32
 """Of a loop from which on a range gains; shorter ones are a few vectors, masked or not."""
 
 _CASTS: Final = frozenset({"arith.index_cast", "arith.index_castui"})
-_PURE: Final = ("arith.", "math.", "complex.")
+_PURE: Final = ("arith.", "math.", "complex.", "affine.apply")
 
 
 @dataclass(frozen=True, eq=False)
