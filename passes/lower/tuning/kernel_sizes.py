@@ -21,6 +21,7 @@ from .texts import divisor, has_many_registers, tiles_text, whole_row
 SMALL: Final = 1 << 12  # below so many elements IREE's own tiles are as good
 REGISTERS: Final = (4, 3, 2, 5, 6, 7)  # registers a step, the best first: enough to hide the latency of one
 WORKGROUPS: Final = 32  # so many at least, that eight threads have four each to share
+COMPLEX: Final = 64  # complex numbers of a loop
 GATHERED: Final = 8  # elements at once that are read one by one
 LEAST: Final = 1 << 10  # elements that repay a workgroup of their own
 MOST: Final = 1 << 14  # elements of a workgroup, which its core's cache holds
@@ -69,6 +70,25 @@ def elementwise_tiles(target: Target, sizes: Sequence[int], body: KernelBody) ->
         distribution=_distribution(sizes, last, budget),
         vector_common_parallel=[1] * (len(sizes) - 1) + [step],
         is_peeled=is_peeled,
+    )
+
+
+def complex_tiles(sizes: Sequence[int], body: KernelBody) -> str | None:
+    """Tiles of loops over complex numbers, of which IREE makes no vectors: loops of a known length, of which
+    LLVM does.
+
+    Measured (Intel Xeon with AVX-512), `z * 2` of 100,003 complex64: 257 -> 26 us; 16 at once are slower.
+    """
+    count = prod(sizes)
+    if count < SMALL:
+        return None
+    step = min(COMPLEX, sizes[-1])
+    budget = _workgroup(count, body)
+    last = min(sizes[-1], max(budget // step, 1) * step)
+    return tiles_text(
+        distribution=_distribution(sizes, last, budget),
+        vector_common_parallel=[1] * (len(sizes) - 1) + [step],
+        is_peeled=sizes[-1] % step != 0 or sizes[-1] % last != 0,
     )
 
 

@@ -24,6 +24,7 @@ from .configuration import strip_tiles
 from .kernel_sizes import (
     SMALL,
     KernelBody,
+    complex_tiles,
     elementwise_tiles,
     gathered_element_tiles,
     gathered_row_tiles,
@@ -69,6 +70,8 @@ def _tile(target: Target, kernel: Sequence[Operation]) -> bool:
     if not generics or any(o.name not in known for o in kernel if o.name != "linalg.generic"):
         return False
     reductions = [generic for generic in generics if _has_reduction(generic)]
+    if reductions and any(map(_is_complex, generics)):
+        return False
     known_order = _runs_along_columns if _is_of_columns(reductions) else _runs_along_memory
     if not all(map(known_order, generics)):
         return False
@@ -93,6 +96,12 @@ def _gathers(generic: Operation) -> bool:
     return any(step.operation.name == "tensor.extract" for step in generic.regions[0].blocks[0].operations)
 
 
+def _is_complex(generic: Operation) -> bool:
+    """Whether a generic takes or makes complex numbers."""
+    types = (value.type for value in (*generic.operands, *_values(generic)))
+    return any("complex" in str(type_) for type_ in types)
+
+
 def _steps_of_gathered_rows(target: Target, root: Operation) -> str | None:
     """Tiles of a reduction of rows whose elements are read one by one, in place of those that it has."""
     sizes, kinds = _loop_sizes(root), _is_summed(root)
@@ -108,8 +117,11 @@ def _candidates(target: Target, root: Operation) -> Iterator[str]:
     if not sizes:
         return
     body = _body(root)
-    gathered = gathered_element_tiles(sizes, body) if _gathers(root) else None
-    tiles = gathered or elementwise_tiles(target, sizes, body)
+    if _is_complex(root):
+        tiles = None if _gathers(root) else complex_tiles(sizes, body)
+    else:
+        gathered = gathered_element_tiles(sizes, body) if _gathers(root) else None
+        tiles = gathered or elementwise_tiles(target, sizes, body)
     if tiles:
         yield tiles
 
@@ -224,6 +236,8 @@ def _bits(type_: Type) -> int | None:
         return 8 if width == 1 else width if width % 8 == 0 else None
     if isinstance(type_, mlir.ir.FloatType):
         return int(mlir.ir.FloatType(type_).width)
+    if isinstance(type_, mlir.ir.ComplexType):
+        return _bits(mlir.ir.ComplexType(type_).element_type)  # the two parts have registers of their own
     return 64 if isinstance(type_, mlir.ir.IndexType) else None
 
 

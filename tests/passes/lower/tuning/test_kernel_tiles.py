@@ -17,7 +17,7 @@ import adze
 from adze import numpy as xp
 from adze.frontend.staging.kernels import tune_kernels
 from adze.passes.lower.tuning import kernel_tiles
-from adze.passes.lower.tuning.kernel_sizes import KernelBody, elementwise_tiles
+from adze.passes.lower.tuning.kernel_sizes import KernelBody, complex_tiles, elementwise_tiles
 from adze.passes.lower.tuning.texts import tiles_text
 from adze.runtime.compile.compiler import WITHOUT_TILES, compile_bytecode
 from adze.runtime.compile.strategy import SEPARATED
@@ -282,3 +282,31 @@ def test_sums_along_a_middle_axis_have_strips_of_columns() -> None:
     text = adze.trace(blocks, x, y).at_stage("kernels", AVX2)
     assert "vector_common_parallel = [1, 64, 0], vector_reduction = [0, 0, 1]" in text
     np.testing.assert_array_equal(adze.jit(blocks)(x, y), blocks(x, y))
+
+
+def complex_forms(z: Any, rows: Any, narrow: Any, wide: Any) -> Any:
+    return abs(z), z * z[::-1], rows * rows[0], abs(narrow), narrow.real, wide / (wide + 3), rows.T * 2
+
+
+COMPLEX = [
+    ((10_007,), np.complex64),
+    ((91, 257), np.complex64),
+    ((3001, 3), np.complex64),
+    ((70, 99), complex),
+]
+
+
+def test_complex_numbers_are_in_loops_of_known_length() -> None:
+    rng = np.random.default_rng(2)
+    arguments = [(rng.standard_normal(s) + 1j * rng.standard_normal(s)).astype(t) for s, t in COMPLEX]
+    without, with_tiles = with_and_without(complex_forms, arguments)
+    for before, after, want in zip(without, with_tiles, complex_forms(*arguments), strict=True):
+        np.testing.assert_allclose(after, before, rtol=1e-6)
+        np.testing.assert_allclose(after, want, rtol=1e-5)
+    tiles = complex_tiles([10_007], KernelBody(32, 12))
+    assert levels(tiles) == {"distribution": [1024], "vector_common_parallel": [64]}
+    assert "enable_loop_peeling" in str(tiles)
+    assert levels(complex_tiles([3001, 3], SHORT))["vector_common_parallel"] == [1, 3]
+    assert complex_tiles([10, 20], SHORT) is None
+    text = adze.trace(lambda z: z * 2, arguments[0]).mlir("kernels")
+    assert "vector_common_parallel = [64]" in text
