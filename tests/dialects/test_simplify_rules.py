@@ -128,3 +128,57 @@ def test_a_number_between_others_is_chosen_by_its_place(low: int, high: int, int
     want = np.full(low + high + count + (count - 1) * interior, 2)
     want[low : len(want) - high : interior + 1] = 7
     np.testing.assert_array_equal(got, want)
+
+
+def sliced(b: Any, x: Any, *ranges: tuple[int, ...]) -> Any:
+    """The part of `x` that a start, a limit and a step for each axis say."""
+    bounds = [range(*r) for r in ranges]
+    return b.slice(
+        x,
+        start=tuple(r.start for r in bounds),
+        limit=tuple(r.stop for r in bounds),
+        strides=tuple(r.step for r in bounds),
+    )
+
+
+ZERO_AROUND = {"low": (2, 0), "high": (1, 3), "interior": (0, 0)}
+
+
+@pytest.mark.parametrize(
+    ("body", "left"),
+    [
+        (lambda b, x, y: sliced(b, b.concatenate(x, y, axis=1), (0, 4), (5, 10)), []),
+        (lambda b, x, y: sliced(b, b.concatenate(x, y, axis=1), (1, 4, 2), (6, 9, 2)), ["slice"]),
+        (lambda b, x, y: sliced(b, b.concatenate(x, y, axis=1), (0, 4), (4, 6)), ["concatenate", "slice"]),
+        (lambda b, x, y: sliced(b, b.concatenate(x, y, x, axis=0), (4, 8), (1, 4)), ["slice"]),
+        (lambda b, x, y: sliced(b, sliced(b, x, (0, 4, 2), (1, 5)), (1, 2), (0, 4, 3)), ["slice"]),
+        (lambda b, x, y: sliced(b, sliced(b, x, (1, 4), (0, 5, 2)), (0, 3, 2), (1, 3)), ["slice"]),
+        (lambda b, x, y: sliced(b, b.pad(x, b.scalar(7, FLOAT32), **ZERO_AROUND), (2, 6), (0, 5)), []),
+        (
+            lambda b, x, y: sliced(b, b.pad(x, b.scalar(7, FLOAT32), **ZERO_AROUND), (3, 6, 2), (1, 4)),
+            ["slice"],
+        ),
+        (
+            lambda b, x, y: sliced(b, b.pad(x, b.scalar(7, FLOAT32), **ZERO_AROUND), (1, 4), (0, 5)),
+            ["constant", "pad", "slice"],
+        ),
+        (
+            lambda b, x, y: sliced(
+                b, b.broadcast_in_dim(x, shape=(3, 4, 5), dimensions=(1, 2)), (0, 3, 2), (0, 4), (1, 3)
+            ),
+            ["slice", "broadcast_in_dim"],
+        ),
+        (lambda b, x, y: sliced(b, b.concatenate(x, y, axis=1), (0, 4), (5, 5)), ["concatenate", "slice"]),
+    ],
+)
+def test_slices_of_what_was_put_together(body: Callable[..., Any], left: list[str]) -> None:
+    module, codec = new_module()
+    types = [TensorType((4, 5), FLOAT32)] * 2
+    add_function(module, codec, "f", types, lambda b, *xs: [body(b, *xs)])
+    arrays = [np.arange(20, dtype=np.float32).reshape(4, 5) + k for k in (0, 100)]
+    (before,) = evaluate(module, "f", arrays)
+    simplify(module)
+    (after,) = evaluate(module, "f", arrays)
+    np.testing.assert_array_equal(after, before)
+    block = module.body.operations[0].regions[0].blocks[0]
+    assert [op.operation.name.removeprefix("adze.") for op in block.operations][:-1] == left

@@ -30,6 +30,7 @@ from ...symbolic_sizes import maximum, quotient
 from ...types import ANY, BOOL, INT32, Dimension, N, TensorType
 from ..elementwise.family import repeated
 from .rearrange import Movement, states_own_shape
+from .slices_of_parts import Ranges, known_sizes, slice_of_part, sliced
 
 
 class Bounds(Record, Generic[N]):
@@ -123,11 +124,39 @@ class Slice(Movement):
 
     @staticmethod
     def simplify(b: Builder, x: Value, *, attributes: Bounds[Size]) -> Value | None:
-        """A slice of everything is its operand."""
+        """A slice of everything is its operand; one of a part of what was put together is of that part."""
         start, limit, strides = attributes.start, attributes.limit, attributes.strides
         from_origin = all(isinstance(n, int) and n == 0 for n in start)
-        is_whole = from_origin and set(strides) <= {1} and states_own_shape(b, x, limit)
-        return x if is_whole else None
+        if from_origin and set(strides) <= {1} and states_own_shape(b, x, limit):
+            return x
+        bounds = [n for n in (*start, *limit) if isinstance(n, int)]
+        if len(bounds) < 2 * len(strides):
+            return None
+        ranges = list(map(range, bounds[: len(strides)], bounds[len(strides) :], strides))
+        return slice_of_part(b, x, ranges, {Slice: Slice._of_slice, Pad: Slice._of_pad})
+
+    @staticmethod
+    def _of_slice(b: Builder, xs: Values, ranges: Ranges, **attributes: Any) -> Value | None:
+        inner = Bounds[int](**attributes)
+        if not all(isinstance(n, int) for n in (*inner.start, *inner.limit)):
+            return None
+        there = [
+            range(first + r.start * step, first + r[-1] * step + 1, r.step * step)
+            for r, first, step in zip(ranges, inner.start, inner.strides, strict=True)
+        ]
+        return sliced(b, xs[0], there)
+
+    @staticmethod
+    def _of_pad(b: Builder, xs: Values, ranges: Ranges, **attributes: Any) -> Value | None:
+        inner = Padding[int](**attributes)
+        if any(inner.interior) or not all(isinstance(n, int) for n in inner.low):
+            return None
+        moved = [
+            range(r.start - low, r[-1] + 1 - low, r.step) for r, low in zip(ranges, inner.low, strict=True)
+        ]
+        sizes = known_sizes(b, xs[0])
+        is_inside = all(r.start >= 0 and r[-1] < n for r, n in zip(moved, sizes, strict=True))
+        return sliced(b, xs[0], moved) if is_inside else None
 
     @staticmethod
     def transpose(

@@ -38,7 +38,7 @@ def product_of_parts(
     """The complex product by `multiply(left, right, dtype)` of real arrays."""
     b = ctx.builder
     real = np.dtype(f"f{dtype.itemsize // 2}")
-    (a, c), (d, e) = (_parts(ctx, value, real) for value in (left, right))
+    (a, c), (d, e) = (parts_of(ctx, value, real) for value in (left, right))
     products = [multiply(x, y, real) for x, y in ((a, d), (c, e), (a, e), (c, d))]
     rank = len(b.shape(products[0]))
     kind = b.tensor_type((), dtype).element_type
@@ -51,7 +51,7 @@ def product_of_parts(
     return b.generic(products, [init], [b.identity_map(rank)] * 5, ["parallel"] * rank, body)
 
 
-def _parts(ctx: LoweringContext, value: Value, real: np.dtype) -> tuple[Value, Value]:
+def parts_of(ctx: LoweringContext, value: Value, real: np.dtype) -> tuple[Value, Value]:
     """The real and the imaginary parts, each an array of its own in memory."""
     b = ctx.builder
     rank = len(b.shape(value))

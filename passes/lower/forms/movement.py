@@ -374,9 +374,13 @@ def lower_concatenate(ctx: LoweringContext, *xs: Value, axis: int) -> Value:
     whole = empty_like(b, xs[0], merged)
     if 0 in merged:
         return whole
-    weaves = configuration.weaves(ctx.target, [shape[axis] for shape in shapes], merged, axis)
-    if weaves and not _are_places(ctx):
-        return _woven(b, xs, whole, merged)
+    widths = [shape[axis] for shape in shapes]
+    are_chosen = not _are_places(ctx)
+    if are_chosen and configuration.weaves(ctx.target, merged, axis):
+        return _woven(b, [column for x in xs for column in _columns_of(b, x)], whole, merged)
+    if are_chosen and configuration.chooses_parts(ctx.target, widths, merged):
+        parts = [x if _work(x) <= configuration.REPEATED else b.materialise(x) for x in xs]
+        return _chosen_parts(b, parts, whole, axis)
     for x, shape, offset in zip(xs, shapes, offsets, strict=False):
         if shape[axis] == 0:
             continue
@@ -394,22 +398,65 @@ def _are_places(ctx: LoweringContext) -> bool:
     return all(use.owner.operation.name in names and use.operand_number == 1 for use in uses)
 
 
-def _woven(b: LinalgBuilder, xs: Sequence[Value], whole: Value, merged: Sequence[Size]) -> Value:
-    """Arrays of one column each, side by side: one generic that takes each element from its array."""
-    columns = [reshape(b, x, merged[:-1]) for x in xs]
+def _chosen_parts(b: LinalgBuilder, xs: Sequence[Value], whole: Value, axis: int) -> Value:
+    """Arrays of one size, one behind the other: one generic over parts and their places, which fuses with
+    what computes the arrays, and with what is computed of them."""
+    shape = b.shape(xs[0])
+    loops = [*shape[:axis], len(xs), *shape[axis:]]
+    rank = len(loops)
+
+    def body(*scalars: Value) -> Value:
+        return _numbered(b, scalars[:-1], mlir.linalg.IndexOp(axis).result)
+
+    taken = b.axes_map(rank, [loop for loop in range(rank) if loop != axis])
+    init = empty_like(b, whole, loops)
+    chosen = b.generic([*xs], [init], [*[taken] * len(xs), b.identity_map(rank)], ["parallel"] * rank, body)
+    groups = [[k] if k < axis else [k, k + 1] if k == axis else [k + 1] for k in range(rank - 1)]
+    return collapse_axes(b, chosen, groups)
+
+
+def _work(x: Value) -> int:
+    """How many operations compute an element of what may be fused with its user."""
+    if isinstance(x.owner, mlir.ir.Block):
+        return 0
+    owner = x.owner.operation
+    if owner.name in ("tensor.collapse_shape", "tensor.expand_shape"):
+        return _work(owner.operands[0])
+    if owner.name != "linalg.generic":
+        return 0
+    body = [each.operation.name for each in owner.regions[0].blocks[0].operations][:-1]
+    here = sum(configuration.CALLED if name == "func.call" else 1 for name in body)
+    return here + sum(map(_work, owner.operands))
+
+
+def _numbered(b: LinalgBuilder, elements: Sequence[Value], number: Value) -> Value:
+    """The element with this number."""
+    chosen = elements[-1]
+    for k in range(len(elements) - 2, -1, -1):
+        is_here = mlir.arith.cmpi(mlir.arith.CmpIPredicate.eq, number, b.size_value(k))
+        chosen = mlir.arith.select(is_here, elements[k], chosen)
+    return chosen
+
+
+def _woven(b: LinalgBuilder, columns: Sequence[Value], whole: Value, merged: Sequence[Size]) -> Value:
+    """Columns side by side: one generic that takes each element from its column."""
     rank = len(merged)
 
     def body(*scalars: Value) -> Value:
-        *elements, _ = scalars
-        number = mlir.linalg.IndexOp(rank - 1).result
-        chosen = elements[-1]
-        for k in range(len(elements) - 2, -1, -1):
-            is_here = mlir.arith.cmpi(mlir.arith.CmpIPredicate.eq, number, b.size_value(k))
-            chosen = mlir.arith.select(is_here, elements[k], chosen)
-        return chosen
+        return _numbered(b, scalars[:-1], mlir.linalg.IndexOp(rank - 1).result)
 
     maps = [*[b.axes_map(rank, tuple(range(rank - 1)))] * len(columns), b.identity_map(rank)]
     return b.generic(columns, [whole], maps, ["parallel"] * rank, body)
+
+
+def _columns_of(b: LinalgBuilder, x: Value) -> list[Value]:
+    """The columns of an array of a few, each without the last axis."""
+    *leading, count = b.shape(x)
+    if count == 1:
+        return [reshape(b, x, leading)]
+    starts = [[0] * len(leading) + [k] for k in range(int(count))]
+    ones = [1] * (len(leading) + 1)
+    return [reshape(b, extract_slice(b, x, start, [*leading, 1], ones), leading) for start in starts]
 
 
 def _sliced(x: Value) -> tuple[Value, list[int], list[int]]:

@@ -20,7 +20,7 @@ from ....dialects.ops.reduction import (
     greatest,
     least,
 )
-from ....dialects.types import BOOL, FLOATS, INT32, INT64
+from ....dialects.types import BOOL, COMPLEX64, FLOATS, INT32, INT64
 from ....runtime.targets import TargetKind
 from ..builder import Attribute, LinalgBuilder, ScalarRule, Size, Value
 from ..kernels.executable import DISPATCH
@@ -30,6 +30,7 @@ from ..lowering import LoweringContext
 from ..scalars import Scalars
 from ..tuning import configuration
 from ..tuning.joined_rows import rows_joined
+from .complex_products import parts_of
 from .ordered_extrema import first_key, floats_of, key_dtype, keys_of, loses_nan
 from .tensor_ops import collapse_axes, convert_elements, expand_axes, extract_slice, parse_attribute, splat
 
@@ -107,6 +108,12 @@ def reduce_axes(
         keys, start = keys_of(b, name, dtype, x), first_key(name, dtype)
         integers = key_dtype(dtype)
         return floats_of(b, dtype, reduce_axes(ctx, name, keys, axes, start, integers, integers))
+    if configuration.takes_complex_apart(ctx.target, b.shape(x)) and _is_of_complex(x):
+        # IREE makes no vectors of complex numbers: their kernel stores floats, which that of the sum reads.
+        if carried.kind != "c":
+            x = b.materialise(x)
+        elif name == "reduce_sum" and carried == COMPLEX64 and len(b.shape(x)) - 1 in axes:
+            return _sum_of_parts(ctx, x, axes, carried)
     stages = configuration.reduction_stages(ctx.target, b.shape(x), axes, carried, is_cheap=_is_cheap(x))
     if ctx.uses.get(x, 0) > 1 and _leaves_a_rest(b.shape(x), stages):
         # Observed: IREE fuses what computes `x` for another user too, whole and on the stack.
@@ -126,6 +133,30 @@ def reduce_axes(
     partial = _reduce_once(ctx, name, x, stages.first, _identity_init(b, identity, carried), dtype, carried)
     rest = tuple(range(len(axes) - len(stages.first)))
     return reduce_axes(ctx, name, partial, rest, identity, carried, carried)
+
+
+def _sum_of_parts(ctx: LoweringContext, x: Value, axes: Sequence[int], dtype: np.dtype) -> Value:
+    """The sum of complex numbers: those of their real and of their imaginary parts."""
+    b, real = ctx.builder, np.dtype(f"f{dtype.itemsize // 2}")
+    sums = [reduce_axes(ctx, "reduce_sum", part, axes, 0, real, real) for part in parts_of(ctx, x, real)]
+    kind, rank = b.tensor_type((), dtype).element_type, len(b.shape(sums[0]))
+
+    def body(re: Value, im: Value, _: Value) -> Value:
+        return mlir.complex.CreateOp(kind, re, im).result
+
+    init = b.empty(b.shape(sums[0]), dtype)
+    return b.generic(sums, [init], [b.identity_map(rank)] * 3, ["parallel"] * rank, body)
+
+
+def _is_of_complex(x: Value) -> bool:
+    """Whether `x` is complex, or will be computed of complex numbers in the kernel that takes it."""
+    if "complex" in str(x.type):
+        return True
+    if isinstance(x.owner, mlir.ir.Block):
+        return False
+    owner = x.owner.operation
+    is_followed = owner.name in RESHAPES or (owner.name == GENERIC and "reduction" not in kinds_of(owner))
+    return is_followed and any(map(_is_of_complex, owner.operands))
 
 
 def _is_cheap(x: Value) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import jax
@@ -291,3 +292,34 @@ def test_rows_of_squares_are_no_scalar_code() -> None:
         "kernels", parse_target("cpu:x86-64-v4")
     )
     assert "vector_reduction = [0, 2000]" not in lowered
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_reductions_of_complex_numbers(dtype: Any) -> None:
+    """IREE would do them number by number: their parts, or what is computed of them, are stored first."""
+    rng = np.random.default_rng(3)
+    z = (rng.standard_normal((53, 257)) + 1j * rng.standard_normal((53, 257))).astype(dtype)
+    z[3, 4], z[7] = complex(np.inf, 1), 0
+
+    def reduced(lib: Any, z: Any) -> Any:
+        power = abs(z) ** 2
+        return (
+            *(z.sum(axis) for axis in (None, 0, 1)),
+            *(power.sum(axis) for axis in (None, 0, 1)),
+            abs(z).max(1),
+            (z.real * 2).sum(1),
+            z[:3].mean(),
+            lib.linalg.norm(z[9:]),
+        )
+
+    for got, want in zip(adze.jit(lambda z: reduced(xp, z))(z), reduced(np, z), strict=True):
+        assert got.dtype == want.dtype
+        for part_of in (np.real, np.imag):
+            np.testing.assert_allclose(part_of(np.asarray(got)), part_of(want), rtol=2e-5, atol=1e-5)
+
+
+def test_powers_of_spectra_are_stored_as_floats() -> None:
+    z = np.ones((100, 100), np.complex64)
+    text = adze.trace(lambda z: (abs(z) ** 2).sum(), z).mlir("kernels")
+    assert len(re.findall(r"flow.dispatch @.*complex<f32>", text)) == 1
+    assert "tensor<100x100xf32>" in text or "tensor<10000xf32>" in text
