@@ -239,7 +239,8 @@ def test_which_kernels_are_loops() -> None:
     assert not is_loop(squares, 5000, 8)  # shorter than two vectors
     assert not is_loop(squares, 10, 64)  # too small for any gain
     assert not is_loop(lambda x: x @ x, 128, 128)
-    assert not is_loop(squares, 100, 1000, dtype=np.complex64)
+    assert is_loop(squares, 100, 1000, dtype=np.complex64)  # of the real and the imaginary parts
+    assert not is_loop(squares, 100, 1000, dtype=np.complex128)
 
 
 def shares(x: Any) -> Any:
