@@ -76,8 +76,10 @@ def kept_apart(value: Value) -> Value:
 
 
 def fuse_again(module: mlir.ir.Module) -> None:
-    """Drop the barriers."""
+    """Drop the barriers; those of numbers hide conditions (`pointwise/kernel.py`), and stay."""
     for barrier in operations_named(module, BARRIER):
+        if not isinstance(barrier.operands[0].type, mlir.ir.RankedTensorType):
+            continue
         barrier.results[0].replace_all_uses_with(barrier.operands[0])
         barrier.erase()
 
