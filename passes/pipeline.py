@@ -35,6 +35,7 @@ from .lower.kernels.convolutions.replace import ConvolutionKernels
 from .lower.kernels.element_kernels import ElementKernels
 from .lower.kernels.loops.replace import LoopKernels
 from .lower.kernels.loops.select import SelectLoops
+from .lower.kernels.loops.split_lanes import SplitLanes
 from .lower.kernels.reduction_kernels import ReductionKernels
 from .lower.kernels.routines import ExpandRoutines, RoutineKernels
 from .lower.kernels.small_ops import GroupSmallOps
@@ -106,6 +107,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     ChooseBranches(),
     ExpandRoutines(),
     RoutineKernels(),
+    SplitLanes(),
     SelectLoops(),
     GroupSmallOps(),
     MarkBarriers(),
@@ -166,7 +168,7 @@ def for_target(passes: Sequence[Pass], target: Target, *, loop_kernels: bool = T
 def _configured(step: Pass, target: Target, loop_kernels: bool) -> Pass:
     if isinstance(step, (DirectCollectives, Plan)):
         return replace(step, target=target.name)
-    if isinstance(step, (ChooseBranches, SelectLoops, GroupSmallOps)):
+    if isinstance(step, (ChooseBranches, SplitLanes, SelectLoops, GroupSmallOps)):
         return replace(step, kernels="on" if loop_kernels else "off")
     return step
 

@@ -11,8 +11,10 @@ import adze
 from adze import lax
 from adze.passes.lower.kernels.loops.pointwise import single
 
+from . import loops_of_rows
 from .loops import GROUPS, floats
 from .loops_of_elements import ELEMENTS, TOGETHER
+from .loops_of_rows import ROWS
 from .test_loops import arguments_of, decisions, program, remarks, same
 
 
@@ -20,11 +22,10 @@ def are_of_elements(traced: Any) -> list[bool]:
     return [form.startswith("kernel: each of its") for form in remarks(traced)]
 
 
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("group", ELEMENTS)
+@pytest.mark.parametrize("group", [*ELEMENTS, *ROWS])
 def test_elements_compute_what_is_evaluated(group: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ADZE_LOOP_KERNELS", raising=False)
-    loops = ELEMENTS[group]
+    loops = (ELEMENTS | ROWS)[group]
     traced = adze.trace(program(loops), arguments_of(loops))
     assert all(are_of_elements(traced)), remarks(traced)
     given = arguments_of(loops)
@@ -36,11 +37,12 @@ def test_elements_compute_what_is_evaluated(group: str, monkeypatch: pytest.Monk
         assert np.asarray(before).tobytes() == np.asarray(after).tobytes(), "an argument has changed"
 
 
-def test_elements_that_depend_on_each_other_do_not_run_by_themselves() -> None:
-    traced = adze.trace(program(TOGETHER), arguments_of(TOGETHER))
+@pytest.mark.parametrize("together", [TOGETHER, loops_of_rows.TOGETHER], ids=["elements", "rows"])
+def test_elements_that_depend_on_each_other_do_not_run_by_themselves(together: Any) -> None:
+    traced = adze.trace(program(together), arguments_of(together))
     assert not any(are_of_elements(traced)), remarks(traced)
-    result = traced.lower().compile()(arguments_of(TOGETHER))
-    for (loop, arguments), got in zip(TOGETHER, result, strict=True):
+    result = traced.lower().compile()(arguments_of(together))
+    for (loop, arguments), got in zip(together, result, strict=True):
         same(got, loop(*arguments), loop.__name__)
 
 
