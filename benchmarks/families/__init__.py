@@ -2,7 +2,18 @@
 
 from _case import Case
 
-from . import elementwise, irregular, linear_algebra, loops, nets, products, programs, sampling, small
+from . import (
+    batches,
+    elementwise,
+    irregular,
+    linear_algebra,
+    loops,
+    nets,
+    products,
+    programs,
+    sampling,
+    small,
+)
 
 FAMILIES: dict[str, tuple[Case, ...]] = {
     "elementwise": elementwise.CASES,
@@ -14,4 +25,5 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "random": sampling.CASES,
     "small": small.CASES,
     "programs": programs.CASES,
+    "batches": batches.CASES,
 }
