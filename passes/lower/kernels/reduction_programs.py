@@ -48,7 +48,18 @@ COMBINING: Final[Mapping[str, Combining]] = {
 }
 """The ops that combine two elements in a reduction."""
 
-BITS: Final = {"f32": 32, "f64": 64, "i1": 8, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "index": 64}
+BITS: Final = {
+    "f16": 16,
+    "bf16": 16,
+    "f32": 32,
+    "f64": 64,
+    "i1": 8,
+    "i8": 8,
+    "i16": 16,
+    "i32": 32,
+    "i64": 64,
+    "index": 64,
+}
 """The bits of each element type that these kernels compute with, as it lies in memory."""
 
 CHEAP: Final = 8  # operations of an element that are rather done again in a second loop than kept

@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -323,3 +324,31 @@ def test_powers_of_spectra_are_stored_as_floats() -> None:
     text = adze.trace(lambda z: (abs(z) ** 2).sum(), z).mlir("kernels")
     assert len(re.findall(r"flow.dispatch @.*complex<f32>", text)) == 1
     assert "tensor<100x100xf32>" in text or "tensor<10000xf32>" in text
+
+
+@pytest.mark.parametrize("dtype", [ml_dtypes.bfloat16, np.float16])
+def test_reductions_of_halves(dtype: Any) -> None:
+    """Of long vectors whose length nothing divides, rows and columns; extrema are exact, and see NaN."""
+    rng = np.random.default_rng(6)
+    x = rng.standard_normal((331, 157)).astype(dtype)
+    with_nan = x.copy()
+    with_nan[5, 6] = np.nan
+
+    def reduced(x: Any, y: Any) -> Any:
+        flat = x.reshape(-1)
+        sums = flat.sum(), x.sum(0), x.sum(1), (flat * flat).sum(), xp.sqrt((x * x).sum(1)), flat.mean()
+        return sums, (flat.max(), x.min(1), x.max(0), y.max(), y.min(0), xp.argmax(flat), (x > 0).sum())
+
+    sums, exact = adze.jit(reduced)(x, with_nan)
+    wide = x.astype(np.float32)
+    squares = (x * x).astype(np.float32)
+    expected = (
+        *(wide.sum(), wide.sum(0), wide.sum(1), squares.sum()),
+        *(np.sqrt(squares.sum(1)), wide.mean()),
+    )
+    for got, want in zip(sums, expected, strict=True):
+        assert got.dtype == dtype
+        np.testing.assert_allclose(np.asarray(got, np.float32), want, rtol=2e-2, atol=1e-1)
+    most = x.max(), x.min(1), x.max(0), np.float32(np.nan), with_nan.astype(np.float32).min(0)
+    for got, want in zip(exact, (*most, x.argmax(), (x > 0).sum()), strict=True):
+        np.testing.assert_array_equal(np.asarray(got, np.float64), np.asarray(want, np.float64))
