@@ -19,7 +19,7 @@ from ..kernels.row_products import multiply_rows
 from ..lowering import LoweringContext
 from ..tuning.configuration import has_kernels
 from ..tuning.product_tiles import FEW, ProductSizes, product_tiles, row_tiles
-from .tensor_ops import collapse_axes, convert_elements, expand_axes, units_beside
+from .tensor_ops import collapse_axes, convert_elements, expand_axes, permute, units_beside
 
 _RESHAPES: Final = ("tensor.expand_shape", "tensor.collapse_shape")
 
@@ -138,9 +138,10 @@ def _whole(
     source: np.dtype,
     target: np.dtype,
 ) -> Value:
-    """`x` in dtype `target`, with axes of size 1 where it lacks some of `order`."""
+    """`x` in dtype `target` and in this order, with axes of size 1 where it lacks some of it."""
     x = convert_elements(ctx.builder, source, target, x)
     present = [letter in axes for letter in order]
+    x = permute(ctx.builder, x, [axes.index(letter) for letter in order if letter in axes])
     if all(present):
         return x
     return expand_axes(ctx.builder, x, units_beside(present), [sizes[letter] for letter in order])

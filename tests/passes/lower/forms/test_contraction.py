@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import Any
 
@@ -10,6 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import adze
+from adze import numpy as xp
 from adze.dialects.errors import AdzeError, TypeCheckError
 from adze.dialects.ops.contraction.dot_general import DotGeneral
 from adze.dialects.types import COMPLEX64, COMPLEX128, FLOAT16, FLOAT32, FLOAT64, INT32, TensorType
@@ -230,3 +233,47 @@ def test_what_is_not_a_product_is_refused(right: TensorType, contracting: Any, d
     with pytest.raises(TypeCheckError) as caught:
         DotGeneral.infer(f32(3, 5), right, contracting=contracting, batch=NONE, dtype=dtype)
     assert str(caught.value) == f"dot_general: {text}"
+
+
+ORDERS = [
+    (left, right)
+    for left in map("".join, itertools.permutations("bmk"))
+    for right in map("".join, itertools.permutations("bnk"))
+]
+OTHERS = [("mbck", "bnck"), ("bmkj", "bnkj"), ("mkbj", "bnkj"), ("mbpk", "knb"), ("km", "nk")]
+LENGTHS = [
+    {"b": 8, "m": 64, "n": 32, "k": 64},
+    {"b": 3, "m": 70, "n": 45, "k": 33},
+    {"b": 4, "m": 1, "n": 50, "k": 60},
+    {"b": 4, "m": 50, "n": 1, "k": 60},
+]
+
+
+@pytest.mark.each_value(lambda dtype, lengths: ((dtype, lengths["m"]),))
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64])
+@pytest.mark.parametrize("lengths", LENGTHS, ids=lambda lengths: str(tuple(lengths.values())))
+def test_axes_in_any_order(lengths: dict[str, int], dtype: Any) -> None:
+    """The operands of kernels, whose batches, rows and sums are not where the kernels have them."""
+    sizes = lengths | {"c": 2, "j": 3, "p": 2}
+    rng = np.random.default_rng(len(lengths))
+    orders = [*ORDERS, *OTHERS]
+
+    def array(axes: str) -> np.ndarray:
+        return rng.standard_normal([sizes[axis] for axis in axes]).astype(dtype)
+
+    operands = [(array(left), array(right)) for left, right in orders]
+    if np.dtype(dtype).kind == "c":
+        operands = [(x + 1j * x[::-1], y - 2j * y) for x, y in operands]
+    texts = []
+    for left, right in orders:
+        batch = [axis for axis in left if axis in right and axis in "bc"]
+        free = [axis for axis in left + right if axis in "mnp"]
+        texts.append(f"{left},{right}->{''.join(batch + free)}")
+
+    def products(operands: Any) -> Any:
+        return [xp.einsum(text, x, y) for text, (x, y) in zip(texts, operands, strict=True)]
+
+    for text, got, (x, y) in zip(texts, adze.jit(products)(operands), operands, strict=True):
+        want = np.einsum(text, x.astype(np.complex128), y.astype(np.complex128))
+        error = np.abs(np.asarray(got) - want).max() / np.abs(want).max()
+        assert error < (1e-4 if dtype != np.float64 else 1e-11), text
