@@ -241,20 +241,16 @@ ORDERS = [
     for right in map("".join, itertools.permutations("bnk"))
 ]
 OTHERS = [("mbck", "bnck"), ("bmkj", "bnkj"), ("mkbj", "bnkj"), ("mbpk", "knb"), ("km", "nk")]
-LENGTHS = [
-    {"b": 8, "m": 64, "n": 32, "k": 64},
-    {"b": 3, "m": 70, "n": 45, "k": 33},
-    {"b": 4, "m": 1, "n": 50, "k": 60},
-    {"b": 4, "m": 50, "n": 1, "k": 60},
-]
+LENGTHS = [(8, 64, 32, 64), (3, 70, 45, 33), (4, 1, 50, 60), (4, 50, 1, 60)]
+"""Of the batch, of the rows, of the columns, of the sum."""
 
 
-@pytest.mark.each_value(lambda dtype, lengths: ((dtype, lengths["m"]),))
+@pytest.mark.each_value
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64])
-@pytest.mark.parametrize("lengths", LENGTHS, ids=lambda lengths: str(tuple(lengths.values())))
-def test_axes_in_any_order(lengths: dict[str, int], dtype: Any) -> None:
+@pytest.mark.parametrize("lengths", LENGTHS, ids=str)
+def test_axes_in_any_order(lengths: tuple[int, ...], dtype: Any) -> None:
     """The operands of kernels, whose batches, rows and sums are not where the kernels have them."""
-    sizes = lengths | {"c": 2, "j": 3, "p": 2}
+    sizes = {**dict(zip("bmnk", lengths, strict=True)), "c": 2, "j": 3, "p": 2}
     rng = np.random.default_rng(len(lengths))
     orders = [*ORDERS, *OTHERS]
 
