@@ -50,6 +50,7 @@ COMPLEX128: Final = np.dtype(np.complex128)
 INT32: Final = np.dtype(np.int32)
 INT64: Final = np.dtype(np.int64)
 UINT32: Final = np.dtype(np.uint32)
+UINT64: Final = np.dtype(np.uint64)
 
 _NAMES: Final[dict[str, np.dtype]] = {
     "i1": BOOL,

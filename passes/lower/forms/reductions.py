@@ -117,8 +117,10 @@ def reduce_axes(
         elif name == "reduce_sum" and carried == COMPLEX64 and len(b.shape(x)) - 1 in axes:
             return _sum_of_parts(ctx, x, axes, carried)
     stages = configuration.reduction_stages(ctx.target, b.shape(x), axes, carried, is_cheap=_is_cheap(x))
-    if ctx.uses.get(x, 0) > 1 and _leaves_a_rest(b.shape(x), stages):
-        # Observed: IREE fuses what computes `x` for another user too, whole and on the stack.
+    is_taken_twice = ctx.uses.get(x, 0) > 1 or (len(axes) > 1 and _is_computed(x))
+    if is_taken_twice and _leaves_a_rest(b.shape(x), stages):
+        # Observed: IREE fuses what computes `x` for another user too, also for the rest of several axes that
+        # are one here, whole and on the stack.
         x = b.materialise(x)
     kept = [n for axis, n in enumerate(b.shape(x)) if axis not in axes]
     if kept and all(n == 1 for n in kept) and all(isinstance(n, int) for n in b.shape(x)):
@@ -183,6 +185,10 @@ def _is_cheap(x: Value) -> bool:
             return False
         pending += owner.operands
     return True
+
+
+def _is_computed(x: Value) -> bool:
+    return not isinstance(x.owner, mlir.ir.Block) and x.owner.operation.name in (GENERIC, *RESHAPES)
 
 
 def _leaves_a_rest(shape: Sequence[Size], stages: configuration.Stages | None) -> bool:

@@ -15,7 +15,18 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from ....dialects.types import BFLOAT16, BOOL, COMPLEX, FLOAT32, FLOAT64, INT32, INT64, INTEGERS
+from ....dialects.types import (
+    BFLOAT16,
+    BOOL,
+    COMPLEX,
+    FLOAT32,
+    FLOAT64,
+    INT32,
+    INT64,
+    INTEGERS,
+    UINT32,
+    UINT64,
+)
 from ....runtime.targets import Target, TargetKind
 from .texts import (
     divisor,
@@ -40,7 +51,7 @@ PARTS: Final = 4  # arrays of one size that are chosen by their number
 REPEATED: Final = 8  # operations of an element that are rather done for each part than stored and read
 CALLED: Final = 16  # operations of a function such as the exponential
 VECTOR: Final = 1 << 20  # elements of a vector that a CPU reduces in one workgroup
-ONE_VECTOR: Final = (FLOAT32, FLOAT64, INT32, INT64)  # the dtypes of such vectors
+ONE_VECTOR: Final = (FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64)  # the dtypes of such vectors
 LONGEST_VECTOR: Final = 1 << 21  # the same where no rows of one length make the vector
 LONGEST_ROW: Final = 1 << 14  # elements of rows that divide a vector
 ROW: Final = 1024  # the length of the rows that a long vector is split into

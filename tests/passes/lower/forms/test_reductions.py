@@ -352,3 +352,18 @@ def test_reductions_of_halves(dtype: Any) -> None:
     most = x.max(), x.min(1), x.max(0), np.float32(np.nan), with_nan.astype(np.float32).min(0)
     for got, want in zip(exact, (*most, x.argmax(), (x > 0).sum()), strict=True):
         np.testing.assert_array_equal(np.asarray(got, np.float64), np.asarray(want, np.float64))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "int8", "bool"])
+def test_sums_of_images_of_narrow_types(dtype: str) -> None:
+    """Computed in a wider type, over several axes, of which rows of one length leave a rest."""
+    rng = np.random.default_rng(7)
+    images = [rng.integers(0, 2, shape).astype(dtype) for shape in ((40, 70, 90), (13, 2, 3, 401))]
+    for x in images:
+        for got, want in zip(
+            adze.jit(lambda x: (xp.sum(x), xp.sum(x * x), x.max(), xp.sum(x, axis=(0, 2))))(x),
+            (*(x.astype(float).sum(axis) for axis in (None, None)), x.max(), x.astype(float).sum((0, 2))),
+            strict=True,
+        ):
+            if dtype != "bool":
+                np.testing.assert_allclose(np.asarray(got, float), np.asarray(want, float), rtol=1e-2)
