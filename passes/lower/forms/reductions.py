@@ -117,7 +117,8 @@ def reduce_axes(
         elif name == "reduce_sum" and carried == COMPLEX64 and len(b.shape(x)) - 1 in axes:
             return _sum_of_parts(ctx, x, axes, carried)
     stages = configuration.reduction_stages(ctx.target, b.shape(x), axes, carried, is_cheap=_is_cheap(x))
-    is_taken_twice = ctx.uses.get(x, 0) > 1 or (len(axes) > 1 and _is_computed(x))
+    is_joined = len(axes) > 1 and all(isinstance(n, int) for n in b.shape(x))
+    is_taken_twice = ctx.uses.get(x, 0) > 1 or (is_joined and _is_computed(x))
     if is_taken_twice and _leaves_a_rest(b.shape(x), stages):
         # Observed: IREE fuses what computes `x` for another user too, also for the rest of several axes that
         # are one here, whole and on the stack.

@@ -228,7 +228,8 @@ def test_which_kernels_are_loops() -> None:
     assert not is_loop(squares, 5000, 3)  # shorter than a vector of four: IREE joins them
     assert not is_loop(squares, 10, 64)  # too small for any gain
     assert not is_loop(squares, 100, 1000, dtype=np.complex64)
-    assert not is_loop(squares, 100, 1000, dtype=np.float16)
+    assert is_loop(squares, 100, 1000, dtype=np.float16)
+    assert not is_loop(squares, 100, 1000, dtype=np.complex128)
 
 
 def test_long_elements_are_not_computed_twice() -> None:
