@@ -49,7 +49,7 @@ def on_fake_cuda(script: str, **variables: str | int) -> dict[str, Any]:
     program = f"{_BEGINNING}\n{script}\nprint(json.dumps(said))\n"
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, (done.returncode, done.stderr)
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
