@@ -165,10 +165,20 @@ class ColumnFunctions:
                     raise NoColumns(f"{operation.name} is in it")
                 types = [self._type(v) for v in operation.results]
                 results = emitter.emit(application, types)
+                self._require_alike(results, types)
                 values.update(zip(operation.results, results, strict=True))
             returned = [part for v in end.operands for part in self._returned(values[v])]
             self._emitted[symbol] = new.finish(returned)
         return self._emitted[symbol]
+
+    def _require_alike(self, results: Sequence[Apart], types: Sequence[TensorType]) -> None:
+        """Each result has its rows where its shape says so, which is what its users go by."""
+        for result, type_ in zip(results, types, strict=True):
+            shape = list(result.shape)
+            if result.lane is not None:
+                shape.insert(result.lane, self._rows)
+            if tuple(shape) != type_.shape or (result.lane is None and type_.shape[:1] == (self._rows,)):
+                raise NoColumns("an array that all rows share looks like rows")
 
     def _returned(self, value: Apart) -> list[Value]:
         if value.lane not in (None, 0):
@@ -281,6 +291,8 @@ class _Ops:
         if lane is None and self._rows in shape[:1]:
             lane = 0
             if 0 in at:  # one number, repeated for all rows
+                if parts.shape[at.index(0)] != 1:
+                    raise NoColumns("an array that all rows share becomes rows")
                 parts, at = parts.take(0, axis=at.index(0)), [d for d in at if d != 0]
         others = [d for d in range(len(shape)) if d != lane]
         order = sorted(range(len(at)), key=at.__getitem__)

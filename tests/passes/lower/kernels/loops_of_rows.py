@@ -161,6 +161,11 @@ def in_halves(x: Any) -> Any:
     return lax.fori_loop(0, 3, lambda i, x: x - x.sum(1, keepdims=True) / 8, x)
 
 
+def turned_into_rows(x: Any, w: Any) -> Any:
+    """A small array that all rows share has as many columns as there are rows."""
+    return lax.fori_loop(0, 3, lambda i, x: x * 0.5 + w.T, x)
+
+
 TOGETHER: Final[list[Loop]] = [
     (neighbours, [floats(20, 2)]),
     (centered, [floats(20, 3)]),
@@ -169,5 +174,6 @@ TOGETHER: Final[list[Loop]] = [
     (wide, [floats(20, 40)]),
     (in_halves, [floats(20, 2, dtype=np.float16)]),
     (nested, [floats(9, 2)]),
+    (turned_into_rows, [floats(16, 2), floats(2, 16)]),
 ]
 """Loops whose rows do not, or are too few or too long."""
