@@ -163,7 +163,7 @@ def in_halves(x: Any) -> Any:
 
 def turned_into_rows(x: Any, w: Any) -> Any:
     """A small array that all rows share has as many columns as there are rows."""
-    return lax.fori_loop(0, 3, lambda i, x: x * 0.5 + w.T, x)
+    return lax.fori_loop(0, 3, lambda i, x: x * 0.5 + lax.broadcast_in_dim(w, x.shape, (1, 0)), x)
 
 
 TOGETHER: Final[list[Loop]] = [
