@@ -166,23 +166,34 @@ def _recorded_while(
         predicate |= ask.result_axes[0]
         state = [varied_over(v, predicate) for v in state]
         body, ask = traced(), asked()
+    last = _while(scope, ask, body, state, saving.states_of)
+    return tree.unflatten(structure, marked(last, weak_carry(state, body.weak_results)))
+
+
+def _while(
+    scope: FunctionScope,
+    ask: PrivateFunction,
+    body: PrivateFunction,
+    state: Sequence[Any],
+    states_of: Callable[[Sequence[Any]], int | None],
+) -> list[Any]:
+    """The last state of one op; what a step gives back as it was given is a constant of it."""
     arguments = [argument_of(v) for v in state]
     places = unchanged(body, len(state))
-    fixed = [state[place] for place in places]
+    fixed, carried = [state[place] for place in places], without(state, places)
     results = ops.while_(
         *ask.captured,
         *fixed,
         *body.captured,
         *fixed,
-        *without(state, places),
+        *carried,
         condition=constants_first(scope, ask, arguments, places, returns_fixed=True),
         body=constants_first(scope, body, arguments, places),
         condition_constants=len(ask.captured) + len(fixed),
         body_constants=len(body.captured) + len(fixed),
-        saved_states=saving.states_of(without(state, places)) or 0,
+        saved_states=states_of(carried) or 0,
     )
-    last = with_unchanged(results, state, places)
-    return tree.unflatten(structure, marked(last, weak_carry(state, body.weak_results)))
+    return with_unchanged(results, state, places)
 
 
 def fori_loop(
@@ -220,6 +231,20 @@ def fori_loop(
         step = _indexed(body_fun, are_known)
         width = 1 if unroll is None else unroll
         return scanned("fori_loop", step, init_val, indices, steps, False, width, saving)[0]
+    return _counted_while(lower, upper, body_fun, init_val, unroll, saving, is_weak=is_weak)
+
+
+def _counted_while(
+    lower: Any,
+    upper: Any,
+    body_fun: Callable[[Any, Any], Any],
+    init_val: Any,
+    unroll: int | bool | None,
+    saving: CheckpointOptions,
+    *,
+    is_weak: bool,
+) -> Any:
+    """`fori_loop` with traced bounds: a while loop that counts."""
     first, last = scalar(lower, "the lower bound of fori_loop"), scalar(upper, "the upper bound of fori_loop")
     for value, what in ((first, "lower"), (last, "upper")):
         if value.dtype not in INTEGERS:
