@@ -129,7 +129,7 @@ class ColumnFunctions:
             attributes["results"] = tuple(
                 part
                 for position, type_ in enumerate(attributes["results"])
-                for part in self._types(type_, is_stack=position >= carried)
+                for part in self.types_of(type_, is_stack=position >= carried)
             )
         else:
             asked, given = attributes["condition_constants"], attributes["body_constants"]
@@ -138,7 +138,8 @@ class ColumnFunctions:
             attributes["body_constants"] = up_to(asked, given)
         return b.apply(loop.op, [value for each in operands for value in each], attributes)
 
-    def _types(self, type_: TensorType, *, is_stack: bool = False) -> list[TensorType]:
+    def types_of(self, type_: TensorType, *, is_stack: bool = False) -> list[TensorType]:
+        """The types of the columns of an array; of a stack of them, of each step."""
         leading = type_.shape[:1] if is_stack else ()
         columns = self.columns_of(type_.shape[len(leading) :])
         return [type_.with_shape((*leading, *([self._rows] if columns.is_of_rows else [])))] * columns.count
@@ -148,7 +149,7 @@ class ColumnFunctions:
         if symbol not in self._emitted:
             source = self._by_symbol[symbol]
             types = [self._type(v) for v in body(source).arguments]
-            flat = [part for type_ in types for part in self._types(type_)]
+            flat = [part for type_ in types for part in self.types_of(type_)]
             new = NewFunction(self._module, self._reader.codec, f"{symbol}_columns", flat, source.location)
             arguments = iter(new.arguments)
             values: dict[Value, Apart] = {}
@@ -422,7 +423,7 @@ class _Ops:
             raise NoColumns("an inner loop stacks arrays")
         given = [list(x.parts.reshape(-1)) for x in operands]
         if op is Cond:
-            results = tuple(part for t in attributes["results"] for part in self._functions._types(t))
+            results = tuple(part for t in attributes["results"] for part in self._functions.types_of(t))
             branches = tuple(self._functions.function(symbol) for symbol in attributes["branches"])
             flat = [value for each in given for value in each]
             outputs = iter(
