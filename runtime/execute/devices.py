@@ -26,9 +26,9 @@ from .native import native
 if TYPE_CHECKING:
     import numpy as np
 
-# Work (floating point operations of the largest kernel of a call) from which the thread pool pays: about
-# 0.1 ms of one core. Measured on two cores: below it a kernel does not gain what its barriers cost.
-PARALLEL_WORK: Final = 2e7
+# Work (operations of the largest kernel of a call, as `ModuleHints` counts them) from which the thread pool
+# pays: about 0.15 ms of one core. Measured on two cores: below it a kernel gains less than its barriers cost.
+PARALLEL_WORK: Final = 8e6
 
 _MOST_UNUSED: Final = 64
 """How many pieces of freed memory a device keeps: IREE's own number."""

@@ -29,6 +29,7 @@ from .devices import Device, get_device
 from .gpu_faults import is_lost, lost_device
 from .host_calls import HostSite, host_call_error, modules_of, take_raised
 from .native import native
+from .waits import Invoke, patient
 
 if TYPE_CHECKING:
     from iree import runtime as iree_runtime
@@ -139,7 +140,8 @@ class Function:
         self._context = context
         self._opened_again = opened_again
         self._vm_function = vm_function
-        self._invoke = context.invoke
+        self._process_bound = device.name != "local-sync"
+        self._invoke = self._invoke_of(context)
         self._new_list = native().VmVariantList
         self._view_class = native().HalBufferView
         self._arity = len(signature.inputs)
@@ -154,7 +156,6 @@ class Function:
             for shape, dtype, element_type in self._inputs
         )
         """For each input of static shape whose NumPy arrays are copied for a call: IREE's element type."""
-        self._process_bound = device.name != "local-sync"
 
     def __call__(self, *arguments: DeviceArray) -> list[DeviceArray]:
         """Call with one DeviceArray per input; the results are new arrays."""
@@ -265,9 +266,12 @@ class Function:
             for view, (dtype, shape) in zip(self.call_views(views), self._outputs, strict=True)
         ]
 
+    def _invoke_of(self, context: iree_runtime.VmContext) -> Invoke:
+        return patient(context.invoke) if self._process_bound and self.device.is_cpu else context.invoke
+
     def _open_again(self) -> None:
         self._context, self.device = self._opened_again()
-        self._invoke = self._context.invoke
+        self._invoke = self._invoke_of(self._context)
 
     def _call_converted(self, arguments: Sequence[Any]) -> list[DeviceArray]:
         """The general way: every argument becomes a DeviceArray, large ones without a copy."""
