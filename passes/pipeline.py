@@ -29,6 +29,7 @@ from .lower.inline_bodies import InlineBodies
 from .lower.iree.dropped_loop_state import UseLoopState
 from .lower.iree.early_deallocation import KeepLifetimes
 from .lower.iree.folded_offsets import BoundSizes
+from .lower.iree.packed_squares import DistinctSizes
 from .lower.iree.signed_extrema import UnsignedExtrema
 from .lower.iree.two_index_maps import MarkBarriers
 from .lower.kernels.convolutions.replace import ConvolutionKernels
@@ -130,6 +131,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
 
 AFTER_FLOW: Final[tuple[Pass, ...]] = (
     InlineLayers(),
+    DistinctSizes(),
     StencilKernels(),
     ReductionKernels(),
     ElementKernels(),

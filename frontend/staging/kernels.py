@@ -25,7 +25,8 @@ _WORTHWHILE: Final = 1 << 12  # operations of a program's largest kernel that re
 
 def tuning_of(target: Target, hints: ModuleHints) -> TuneKernels | None:
     """What the compile of a program does to its kernels; None where that gains nothing."""
-    return tune_kernels if target.kind is TargetKind.CPU and hints.largest_work >= _WORTHWHILE else None
+    is_worthwhile = hints.data_tiling or hints.largest_work >= _WORTHWHILE
+    return tune_kernels if target.kind is TargetKind.CPU and is_worthwhile else None
 
 
 def inline_layers(program: bytes) -> bytes | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from .faults.packed_squares import packs_a_square
 from .faults.recomputed_reductions import computes_a_reduction_again
 from .faults.wrong_result_sizes import stores_a_wrong_size
 
@@ -19,6 +20,8 @@ def fault_of_kernels(program: bytes) -> str | None:
 
     with new_context(foreign_ops=False, is_light=True) as context, ir.Location.unknown():
         module = ir.Module.parse(program, context)
+        if packs_a_square(module):
+            return "an array with equal sizes would be packed in part"
         for function in _kernels(module):
             name = ir.StringAttr(function.attributes["sym_name"]).value
             for block in function.regions[0].blocks:

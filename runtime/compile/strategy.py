@@ -84,7 +84,7 @@ class Form:
 
     `symptom` says what IREE did to the form before that this one avoids. `is_tried` says for which modules.
     `keeps_options`: the options that the lowering asks for hold, besides the flags. `is_checked`: a fault of
-    its kernels counts as a refusal; the forms at the end have no kernels that could have one. `is_inlined`:
+    its kernels counts as a refusal; the last form has no kernels that could have one. `is_inlined`:
     its functions are inlined when it is divided into kernels; what IREE refuses then, is refused as a whole.
     """
 
@@ -161,7 +161,6 @@ FORMS: Final[tuple[Form, ...]] = (
         symptom="tiles of several ops in one kernel contradict each other",
         passes=UNTUNED,
         flags=(FUSE_LESS, ONE_USE),
-        is_checked=False,
     ),
     Form(
         "plain",

@@ -65,7 +65,7 @@ def test_forms_are_tried_for_what_a_module_has(facts: Facts, names: list[str]) -
 def test_modules_are_checked_where_their_kernels_may_have_faults() -> None:
     assert not PLAIN.may_have_faults and ALL.may_have_faults
     assert Facts(True, False, True).may_have_faults and Facts(False, False, False).may_have_faults
-    assert [form.name for form in FORMS if not form.is_checked] == ["untuned", "plain"]
+    assert [form.name for form in FORMS if not form.is_checked] == ["plain"]
 
 
 def test_forms_add_flags_to_the_options_that_were_asked_for() -> None:
