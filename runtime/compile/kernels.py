@@ -11,6 +11,7 @@ from typing import Any
 
 from .faults.packed_squares import packs_a_square
 from .faults.recomputed_reductions import computes_a_reduction_again
+from .faults.repeated_reductions import repeats_a_reduction
 from .faults.wrong_result_sizes import stores_a_wrong_size
 
 
@@ -28,6 +29,8 @@ def fault_of_kernels(program: bytes) -> str | None:
                 operations = list(block.operations)
                 if computes_a_reduction_again(ir, operations):
                     return f"the kernel {name} would compute one reduction again in each step of another"
+                if repeats_a_reduction(ir, operations):
+                    return f"the kernel {name} would compute one reduction anew in each step of another"
                 if stores_a_wrong_size(operations):
                     return f"the kernel {name} would store a result with other sizes than it has"
     return None

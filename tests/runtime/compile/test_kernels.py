@@ -103,6 +103,31 @@ def test_wrong_sizes_of_joined_axes_are_named() -> None:
     assert variant(lowered)[0] == "fused less"
 
 
+@pytest.mark.parametrize(
+    ("function", "shape", "size"),
+    [
+        (lambda x: xp.var(x, axis=0), ("n", "m"), (70, 3)),
+        (lambda x: xp.var(x, axis=0), ("n", 30), (70, 30)),
+        (nn.layer_norm, ("n", "m"), (3, 70)),
+    ],
+)
+def test_reductions_that_would_be_repeated_are_named(
+    function: Callable[..., Any], shape: tuple[int | str, ...], size: tuple[int, ...]
+) -> None:
+    """When this fails, IREE has them in kernels of their own, and needs no watching."""
+    lowered = adze.trace(function, adze.ShapeDtype(shape, np.float64)).lower()
+    with pytest.raises(CompileError, match="would compute one reduction anew in each step of another"):
+        compile_bytecode(lowered.bytecode(), lowered.target, lowered.options(), is_checked=True)
+    assert variant(lowered)[1][0] == "tuned"
+    x = np.random.default_rng(0).standard_normal(size)
+    np.testing.assert_allclose(lowered.compile()(x), adze.jit(function)(x), rtol=1e-12)
+
+
+def test_rows_of_known_sizes_are_in_one_kernel() -> None:
+    lowered = adze.trace(nn.layer_norm, adze.ShapeDtype(("n", 512), np.float32)).lower()
+    assert variant(lowered) == ("tuned", [])
+
+
 def test_unchecked_they_are_wrong() -> None:
     """When this fails, IREE computes them right and needs no watching."""
     x = np.random.default_rng(0).standard_normal((65, 129))
