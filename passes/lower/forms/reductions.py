@@ -62,8 +62,9 @@ def combine(b: LinalgBuilder, name: str, dtype: np.dtype, left: Value, right: Va
 
 
 def lower_reduction(ctx: LoweringContext, x: Value, *, axes: Sequence[int]) -> Value:
-    """Reduce `x` along `axes`, in a wider dtype where the sum needs one."""
+    """Reduce `x` along `axes`, which may be in any order, in a wider dtype where the sum needs one."""
     assert issubclass(ctx.op, Reduction)
+    axes = sorted(axes)
     b, name, dtype = ctx.builder, ctx.op.name, ctx.operand_dtype
     identity = ctx.op.identity(dtype)
     if not axes:
