@@ -8,6 +8,7 @@ BESIDE_THE_SOURCE: Final = {
     "examples": "the examples",
     "gpu": "the code for GPUs, as far as it can be judged without one",
     "ir": "the IR book, a folder for each pass",
+    "large_sizes": "what all families compute at the sizes of kernels, with odd axes",
     "outside": "other projects' test suites",
     "packaging": "the package as a whole",
     "programs": "NumPy programs as users bring them",
