@@ -21,18 +21,24 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ...dialects.communicator import bound
 from ...dialects.errors import AdzeError
 from ...dialects.types import ANY, TensorType
+from ...passes.analysis.evaluate import is_watching
 from ...passes.ir.functions import functions
 from .. import tree
 from ..tracing.array import Array
 from ..tracing.closed_over import held_by
-from ..tracing.default_dtypes import is_float32, names_widening
-from ..tracing.frames import Program
-from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of
+from ..tracing.default_dtypes import chosen, floating, is_float32, names_widening
+from ..tracing.frames import Program, current_frame
+from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of, has_layouts
 from ..tracing.interpreter import as_value, as_weak
+from ..tracing.jax_rules import Installed
+from ..tracing.layouts import layout_of
 from ..tracing.references import uses
 from ..tracing.scalars import is_python_scalar
+from ..tracing.visible import Seen, is_plain, seen_by
+from .known_loops import KnownLoop, KnownLoops, unchanged
 
 _MOST: Final = 4096
 _DEPTH: Final = 4
@@ -57,6 +63,7 @@ class _Known(threading.local):
     def __init__(self) -> None:
         self.program: Program | None = None
         self.outcomes: dict[Any, Results | None] = {}
+        self.loops = KnownLoops()
 
 
 _known = _Known()
@@ -86,6 +93,21 @@ def evaluated(options: Any, called: Sequence[Callable[..., Any]], operands: Any,
     then, so that other arrays make no other program.
     """
     call = _Call(operands, record)
+    seen = None if is_watching() or bound() is not None else seen_by(called)
+    exact = None if seen is None else _exact_key(options, seen, call)
+    if exact is not None and seen is not None:
+        loop = _known.loops.find(exact)
+        if loop is not None:
+            return loop.call([*call.arrays, *seen.arrays])
+        if _known.loops.was_called(exact):
+            kept = _kept(exact, called, seen, call)
+            if kept is not None:
+                return kept.call([*call.arrays, *seen.arrays])
+    return _evaluated_once(options, called, call)
+
+
+def _evaluated_once(options: Any, called: Sequence[Callable[..., Any]], call: _Call) -> Any:
+    """The results of a construct, which is traced for this call alone."""
     key = _key(options, called, call)
     if _known.outcomes.get(key, call) is None:
         return UNTRACEABLE
@@ -99,8 +121,40 @@ def evaluated(options: Any, called: Sequence[Callable[..., Any]], operands: Any,
         if traced is None or writes:
             return UNTRACEABLE
         results = scope.call(traced.symbol, call.arrays)
-    typed = [as_weak(v) if is_weak else v for v, is_weak in zip(results, call.are_weak, strict=True)]
-    return tree.unflatten(traced.result_tree, typed)
+    return _finished(traced.result_tree, call.are_weak, results)
+
+
+def _finished(structure: tree.Structure, are_weak: Sequence[bool], results: Sequence[Any]) -> Any:
+    """The tree of flat results."""
+    typed = [as_weak(v) if is_weak else v for v, is_weak in zip(results, are_weak, strict=True)]
+    return tree.unflatten(structure, typed)
+
+
+def _kept(key: Any, called: Sequence[Callable[..., Any]], seen: Seen, call: _Call) -> KnownLoop | None:
+    """The construct, traced once for all calls with this key; None where it cannot be."""
+    program = Program("eager")
+    program.lifted = {id(v): v for v in seen.arrays}
+    scope = FunctionScope(program)
+    traced, writes = _traced(called, call, scope, seen.arrays)
+    program.lifted = None
+    is_plain = traced is not None and not writes and not has_layouts(scope, traced.symbol)
+    if traced is None or not is_plain or not unchanged(called, seen):
+        return None
+    finish = functools.partial(_finished, traced.result_tree, tuple(call.are_weak))
+    loop = KnownLoop(scope, traced.symbol, finish)
+    _known.loops.keep(key, loop)
+    return loop
+
+
+def _exact_key(options: Any, seen: Seen, call: _Call) -> Any:
+    """What the results of a trace depend on, besides the elements of the operands; None where that is more
+    than can be compared."""
+    if not is_plain(call.structure) or any(layout_of(v) is not None for v in call.arrays):
+        return None
+    kinds = tuple(
+        [(type(v), repr(v)) if is_python_scalar(v) else (v.dtype, v.shape, v.weak_type) for v in call.values]
+    )
+    return options, chosen(), names_widening(), floating(), Installed.is_on, seen.key, call.structure, kinds
 
 
 def _key(options: Any, called: Sequence[Callable[..., Any]], call: _Call) -> Any:
@@ -126,8 +180,17 @@ class _Call:
         """Which results are weakly typed, once it is traced."""
         self._record = record
 
-    def trace(self, scope: FunctionScope, name: str) -> PrivateFunction:
-        return scope.trace(name, self._results, [argument_of(v) for v in self.arrays])
+    def trace(self, scope: FunctionScope, name: str, held: Sequence[Array] = ()) -> PrivateFunction:
+        """The function of the arrays, and of the arrays `held` that the functions of the construct see."""
+
+        def results(arrays: Sequence[Any]) -> Any:
+            frame = current_frame()
+            assert frame is not None
+            for array, argument in zip(held, arrays[len(self.arrays) :], strict=True):
+                frame.hold(array, argument)
+            return self._results(arrays[: len(self.arrays)])
+
+        return scope.trace(name, results, [argument_of(v) for v in (*self.arrays, *held)])
 
     def _results(self, arrays: Sequence[Any]) -> Any:
         rest = iter(arrays)
@@ -138,12 +201,12 @@ class _Call:
 
 
 def _traced(
-    called: Sequence[Callable[..., Any]], call: _Call, scope: FunctionScope
+    called: Sequence[Callable[..., Any]], call: _Call, scope: FunctionScope, held: Sequence[Array] = ()
 ) -> tuple[PrivateFunction | None, bool]:
     """The construct as a function, None where it cannot be traced; and whether it writes to references."""
     try:
         with uses() as inner:
-            traced = call.trace(scope, "eager")
+            traced = call.trace(scope, "eager", held)
         return traced, bool(inner.written)
     except Exception as error:
         if isinstance(error, AdzeError) and not _came_from(error, called):

@@ -63,6 +63,9 @@ def _new_known_calls() -> dict[str | None, KnownCalls]:
 class Jitted:
     """The result of `jit`; call it like the function it was made of."""
 
+    DECIDES = ("function", "_static_nums", "_static_names")
+    """The attributes that decide what a call computes: see `tracing/visible.py`."""
+
     def __init__(
         self,
         function: Callable[..., Any],

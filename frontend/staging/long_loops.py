@@ -48,6 +48,17 @@ def compiled_loop(text: str, operands: Sequence[np.ndarray]) -> list[Any] | None
         return None
 
 
+def jitted_loop(program: Program, symbol: str) -> Jitted | None:
+    """A function of a program, compiled; None where `compiled_loop` evaluates."""
+    if JIT_DISABLED.get() or bound() is not None:
+        return None
+
+    def loop(*operands: Any) -> tuple[Any, ...]:
+        return tuple(FunctionScope(program).call(symbol, operands))
+
+    return Jitted(loop, (), (), None, None, None)
+
+
 def _jitted(text: str) -> Jitted | None:
     with _lock:
         if text in _known:

@@ -250,7 +250,7 @@ class Array(ArrayMethods):
     `numpy.asarray(x)` returns its elements, without a copy where the device's memory is the host's.
     """
 
-    __slots__ = ("_buffer", "_host", "_view", "kind", "weak_type", "wide")
+    __slots__ = ("__weakref__", "_buffer", "_host", "_view", "kind", "weak_type", "wide")
 
     kind: Kind | None
     """What compiled programs know the array by; None for arrays in host memory."""

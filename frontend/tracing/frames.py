@@ -397,6 +397,10 @@ class Frame:
             self.layouts[value] = layout
         return value
 
+    def hold(self, array: Any, argument: Tracer) -> None:
+        """Let the function use its `argument` wherever it uses this array."""
+        self._constants[id(array)] = (array, argument.value)
+
     def constant(self, array: Any, type_: TensorType) -> Tracer:
         """The tracer of an array that is a constant of this function, one for each array."""
         if id(array) not in self._lifted:

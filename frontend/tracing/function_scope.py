@@ -292,6 +292,11 @@ class FunctionScope:
         return engines
 
 
+def has_layouts(scope: FunctionScope, symbol: str) -> bool:
+    """Whether results of a function lie on a mesh whose axes are explicit."""
+    return (Layout, symbol) in scope.program.memo
+
+
 def imported(target: Program, source: Program, symbol: str) -> str:
     """A function of another program, and those that it calls, copied into `target`; its symbol there.
 

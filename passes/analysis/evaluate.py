@@ -137,6 +137,12 @@ class Evaluation:
         self._all_effects = Effects(module, self.reader)
         self._functions: dict[str, _Function] = {}
         self._are_missing = False
+        self.count = 0
+        """How many ops ran so far, those of loops once a step; what ran compiled counts as one."""
+
+    def has_effect(self, symbol: str) -> bool:
+        """Whether a function prints, checks or may run forever, besides returning results."""
+        return self._all_effects.of_function(symbol)
 
     def call(self, symbol: str, arguments: Sequence[Any]) -> list[Any]:
         """The results of function `symbol` applied to arrays and integers.
@@ -153,6 +159,7 @@ class Evaluation:
             raise VerificationError(
                 f"@{symbol} takes {len(known.parameters)} arguments, got {len(arguments)}"
             )
+        self.count += len(known.steps)
         values = list(known.values)
         for position, (declared, argument) in enumerate(zip(known.parameters, arguments, strict=True)):
             values[position] = _argument(symbol, position, declared, argument)

@@ -28,6 +28,9 @@ _at = library_function("ufunc_at")
 class Ufunc:
     """An elementwise function of `nin` arrays; `function` is what a call does, `like` NumPy's own."""
 
+    DECIDES = ("_function",)
+    """The attributes that decide what a call computes: see `tracing/visible.py`."""
+
     __name__: str
 
     def __init__(self, function: Callable[..., Any], like: np.ufunc) -> None:
