@@ -15,9 +15,10 @@ import numpy as np
 
 from ....dialects.ops.contraction.dot_general import Axes, Pairs, operand_axes
 from ....dialects.ops.reduction import accumulation_dtype
+from ....dialects.types import FLOAT16, FLOAT32, INT32
 from ..builder import LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
-from ..tuning import configuration
+from ..tuning import configuration, gpu_products
 from .complex_products import is_divided, product_of_parts
 from .products import product_by_kernel
 from .reductions import reduce_axes
@@ -169,7 +170,7 @@ def matrix_product(
     if loops == ["k"]:
         product = _inner_product(ctx, left.value, right.value, source, carried)
     elif {"m", "n", "k"} <= set(loops):
-        product = _tiled_product(ctx, left, right, sizes, loops, source, carried)
+        product = _product_of_matrices(ctx, left, right, sizes, loops, source, carried)
     else:
         tiles = configuration.vector_product(ctx.target, sizes, (left.axes, right.axes), loops, source)
         product = _emit_product(b, left, right, sizes, loops, source, carried, tiles)
@@ -189,6 +190,58 @@ def _inner_product(ctx: LoweringContext, x: Value, y: Value, source: np.dtype, c
     init = b.empty(b.shape(x), carried)
     products = b.generic([x, y], [init], [b.identity_map(1)] * 3, ["parallel"], body)
     return reduce_axes(ctx, "reduce_sum", products, (0,), 0, carried, carried)
+
+
+def _product_of_matrices(
+    ctx: LoweringContext,
+    left: Factor,
+    right: Factor,
+    sizes: dict[str, Size],
+    loops: Sequence[str],
+    source: np.dtype,
+    carried: np.dtype,
+) -> Value:
+    """A product with a loop for rows, for columns and for what is summed over; its sums in parts on GPUs."""
+    b = ctx.builder
+    parts = gpu_products.exact_parts(ctx.target, sizes, loops, source)
+    if parts is not None:
+        left, right = (
+            Factor(b.materialise(convert_elements(b, source, FLOAT16, f.value)), f.axes)
+            for f in (left, right)
+        )
+        sums = _product_in_parts(ctx, left, right, sizes, loops, parts, (FLOAT16, FLOAT32, INT32))
+        return convert_elements(b, INT32, carried, sums)
+    parts = gpu_products.deep_parts(ctx.target, sizes, loops, carried)
+    if parts is not None:
+        return _product_in_parts(ctx, left, right, sizes, loops, parts, (source, carried, carried))
+    return _tiled_product(ctx, left, right, sizes, loops, source, carried)
+
+
+def _product_in_parts(
+    ctx: LoweringContext,
+    left: Factor,
+    right: Factor,
+    sizes: dict[str, Size],
+    loops: Sequence[str],
+    parts: gpu_products.Parts,
+    dtypes: tuple[np.dtype, np.dtype, np.dtype],
+) -> Value:
+    """A product whose sums are cut into parts. The dtypes: of the factors, of a part, of their sum."""
+    b, (source, part, carried) = ctx.builder, dtypes
+    if parts.count > 1:
+        padded = {**sizes, "k": parts.count * parts.depth}
+        sizes = {**sizes, "p": parts.count, "k": parts.depth}
+        left, right = (
+            _split_axis(b, _pad_to_sizes(b, factor, padded, source), "k", "pk", sizes)
+            for factor in (left, right)
+        )
+        at = loops.index("m")
+        loops = [*loops[:at], "p", *loops[at:]]
+    product = _tiled_product(ctx, left, right, sizes, loops, source, part)
+    product = convert_elements(b, part, carried, product)
+    if parts.count == 1:
+        return product
+    return reduce_axes(ctx, "reduce_sum", product, (loops.index("p"),), 0, carried, carried)
 
 
 def _tiled_product(
@@ -221,7 +274,7 @@ def _tiled_product(
         )
         source = carried
     if form is None:
-        tiles = configuration.gpu_product(ctx.target, sizes, loops, carried) if source == carried else None
+        tiles = gpu_products.tiles(ctx.target, sizes, loops, carried) if source == carried else None
         return _emit_product(b, left, right, sizes, loops, source, carried, tiles)
     if form.panel is None:
         if form.transpose:
@@ -229,7 +282,7 @@ def _tiled_product(
         return _emit_product(b, left, right, sizes, loops, source, carried, form.tiles)
     # n becomes p panels of t columns
     panel_sizes = {**sizes, "p": sizes["n"] // form.panel, "t": form.panel}
-    right = _copy_reordered(b, _split_columns(b, right, panel_sizes), right.axes[:-2] + "pkt")
+    right = _copy_reordered(b, _split_axis(b, right, "n", "pt", panel_sizes), right.axes[:-2] + "pkt")
     panel_loops = [c for letter in loops for c in ("pt" if letter == "n" else letter)]
     product = _emit_product(b, left, right, panel_sizes, panel_loops, source, carried, form.tiles)
     last = len(loops) - 2
@@ -239,15 +292,17 @@ def _tiled_product(
 def _pad_to_sizes(b: LinalgBuilder, factor: Factor, sizes: dict[str, Size], dtype: np.dtype) -> Factor:
     """`factor` with zeros behind it until its axes have these sizes."""
     more = [sizes[letter] - n for letter, n in zip(factor.axes, b.shape(factor.value), strict=True)]
+    if not any(more):
+        return factor
     zero = b.scalars.constant(dtype, 0)
     return Factor(pad_tensor(b, factor.value, [0] * len(more), more, zero), factor.axes)
 
 
-def _split_columns(b: LinalgBuilder, factor: Factor, sizes: dict[str, Size]) -> Factor:
-    """`factor` with its axis `n` split into `p` and `t`."""
-    at = factor.axes.index("n")
+def _split_axis(b: LinalgBuilder, factor: Factor, old: str, into: str, sizes: dict[str, Size]) -> Factor:
+    """`factor` with its axis `old` split into two."""
+    at = factor.axes.index(old)
     groups = [[a + (a > at)] if a != at else [a, a + 1] for a in range(len(factor.axes))]
-    axes = factor.axes.replace("n", "pt")
+    axes = factor.axes.replace(old, into)
     return Factor(expand_axes(b, factor.value, groups, [sizes[letter] for letter in axes]), axes)
 
 

@@ -17,7 +17,7 @@ from ....dialects import mlir
 from ....dialects.ops.contraction.convolution_window import Layout, Window
 from ..builder import Attribute, LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
-from ..tuning import configuration
+from ..tuning import configuration, gpu_products
 from .contraction import Factor, grouped_product, matrix_product
 from .movement import reshape
 from .reductions import reduce_axes
@@ -190,20 +190,21 @@ def _product_of_joined_places(
     zero = b.scalars.constant(carried, 0)
     (summed, elements, batch), (_, length, features) = b.shape(image), b.shape(kernel)
     rows = prod(positions) * batch
-    parts, depth = configuration.depth_parts(summed, rows, features, length)
-    kernel = pad_tensor(b, kernel, [0, 0, 0], [0, parts * depth - length, 0], zero)
+    parts = gpu_products.depth_parts(summed, rows, features, length)
+    terms = parts.count * parts.depth
+    kernel = pad_tensor(b, kernel, [0, 0, 0], [0, terms - length, 0], zero)
     last = sum((n - 1) * stride for n, stride in zip(positions, strides, strict=True))
-    image = pad_tensor(b, image, [0, 0, 0], [0, max(0, parts * depth + last - elements), 0], zero)
+    image = pad_tensor(b, image, [0, 0, 0], [0, max(0, terms + last - elements), 0], zero)
     loops = len(positions) + 3
     dims = [ir.AffineExpr.get_dim(a, b.context) for a in range(loops)]
     element = dims[1]
     for axis, stride in enumerate(strides):
         element = element + dims[2 + axis] * stride
     seen = ir.AffineMapAttr.get(ir.AffineMap.get(loops, 0, [dims[0], element, dims[-1]], b.context))
-    shape = [summed, parts * depth, *positions, batch]
+    shape = [summed, terms, *positions, batch]
     wide = b.materialise(copied_elements(ctx, b.materialise(image), shape, seen, carried))
-    wide = reshape(b, wide, [summed * parts, depth, rows])
-    kernel = reshape(b, kernel, [summed * parts, depth, features])
+    wide = reshape(b, wide, [summed * parts.count, parts.depth, rows])
+    kernel = reshape(b, kernel, [summed * parts.count, parts.depth, features])
     product = matrix_product(ctx, Factor(wide, "bkm"), Factor(kernel, "bkn"), carried, carried)
-    total = reduce_axes(ctx, "reduce_sum", product, (0,), 0, carried, carried)
-    return expand_axes(b, total, [[0, 1], [2]], [prod(positions), batch, features])
+    summed_up = reduce_axes(ctx, "reduce_sum", product, (0,), 0, carried, carried)
+    return expand_axes(b, summed_up, [[0, 1], [2]], [prod(positions), batch, features])

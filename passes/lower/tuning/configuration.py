@@ -28,13 +28,14 @@ from ....dialects.types import (
     UINT64,
 )
 from ....runtime.targets import Target, TargetKind
+from . import gpu_products
 from .texts import (
     divisor,
     divisors,
     gpu_copy_text,
-    gpu_tiles_text,
     has_many_registers,
     lanes,
+    rounded_up,
     tiles_text,
     whole_row,
 )
@@ -67,14 +68,9 @@ MOVED_ROW: Final = 16  # rows of at least so many elements are copied one by one
 ROUNDED_FROM: Final = 1 << 18  # multiplications that repay copies of the operands to sizes that tiles divide
 
 
-ROUNDED_ON_GPU: Final = 1 << 21  # multiplications that repay it there, by the bytes and flops of an A100
 GPU_VECTOR: Final = 4  # elements that a thread copies at once
 GPU_COPYING: Final = 256  # threads of a workgroup that copies
-GPU_DEPTH: Final = 256  # terms of a sum that repay a workgroup of its own
 MOST_FOLDED_ROWS: Final = 1 << 15  # of a scatter on GPUs, through which each element takes its own updates
-GPU_LEAST: Final = 16  # an axis shorter than this would mostly be filled with zeros
-GPU_TILES: Final = (32, 64)  # what axes are rounded to, short ones and others
-GPU_GROUPS: Final = 96  # workgroups that occupy a GPU: an A100 has 108 multiprocessors
 WINDOWS: Final = 1 << 28  # bytes of windows that a convolution copies at once
 MOST_PARTS: Final = 64  # of a batch whose windows are copied one after the other
 
@@ -95,24 +91,6 @@ class Packing:
     from_rows: int
     step: int
 
-
-@dataclass(frozen=True, slots=True)
-class GpuSquare:
-    """What a workgroup computes of a product, `depth` steps along `k` at once, and what a thread does."""
-
-    rows: int
-    columns: int
-    depth: int
-    rows_of_thread: int
-    columns_of_thread: int
-
-    @property
-    def threads(self) -> int:
-        return self.rows * self.columns // (self.rows_of_thread * self.columns_of_thread)
-
-
-GPU_SQUARES: Final = (GpuSquare(128, 128, 8, 8, 8), GpuSquare(128, 64, 16, 8, 4), GpuSquare(64, 64, 16, 4, 4))
-"""The largest first: 130, 93 and 62 registers a thread, by ptxas."""
 
 # The stride of the right operand stalls the tiles: sooner with few registers.
 PACKING_32: Final = Packing(1 << 18, 64, 4)
@@ -410,11 +388,11 @@ def rounded_product(
     target: Target, sizes: Mapping[str, Size], loops: Sequence[str], dtype: np.dtype
 ) -> dict[str, Size] | None:
     """Sizes a little larger that register tiles divide, where the copies to get there repay; else None."""
-    if dtype not in (FLOAT32, FLOAT64) or not all(isinstance(sizes[letter], int) for letter in loops):
+    if target.kind is TargetKind.CUDA and dtype in gpu_products.TILED:
+        return gpu_products.rounded(sizes, loops)
+    if target.kind is not TargetKind.CPU or dtype not in (FLOAT32, FLOAT64):
         return None
-    if target.kind is TargetKind.CUDA:
-        return rounded_gpu_product(sizes)
-    if target.kind is not TargetKind.CPU:
+    if not all(isinstance(sizes[letter], int) for letter in loops):
         return None
     width = lanes(target, dtype)
     m, n, k = sizes["m"], sizes["n"], sizes["k"]
@@ -428,21 +406,6 @@ def rounded_product(
     return None if larger == (m, n) else {**sizes, "m": larger[0], "n": larger[1]}
 
 
-def rounded_gpu_product(sizes: Mapping[str, Size]) -> dict[str, Size] | None:
-    """Sizes whose products IREE computes in tiles on CUDA; None where they are such, or too small to repay.
-
-    Counted in PTX, never timed: a product of float32 has multiply-adds in a loop only where 32 divides `n`,
-    and the tiles of `gpu_product` divide multiples of 64; tensor cores do eight products a loop where 64 does
-    not divide `k`, up to 64 where it does.
-    """
-    old = {letter: sizes[letter] for letter in "mnk"}
-    if min(old.values()) < GPU_LEAST or prod(old.values()) < ROUNDED_ON_GPU:
-        return None
-    tiles = {letter: GPU_TILES[0] if n <= GPU_TILES[0] else GPU_TILES[1] for letter, n in old.items()}
-    larger = {letter: _up(n, tiles[letter]) for letter, n in old.items()}
-    return None if larger == old else {**sizes, **larger}
-
-
 def widens_factors(target: Target, dtype: np.dtype) -> bool:
     """Whether factors are converted to the dtype of the sums before a product, and sums after it.
 
@@ -450,39 +413,6 @@ def widens_factors(target: Target, dtype: np.dtype) -> bool:
     'vector.bitcast'", from four of them to two floats).
     """
     return target.kind in (TargetKind.VULKAN, TargetKind.METAL) and dtype == BFLOAT16
-
-
-def gpu_product(
-    target: Target, sizes: Mapping[str, Size], loops: Sequence[str], dtype: np.dtype
-) -> str | None:
-    """Tiles of a product of float32 on CUDA: blocks of both operands in shared memory, squares in registers.
-
-    Counted in PTX, never timed: of 8 x 8 sums, a thread does 16 multiply-adds for each load of four elements
-    from shared memory, and 256 for each from global memory; IREE's own tiles are 1 x 16 sums without shared
-    memory, with 4 for each load. Smaller squares where the large ones are too few to occupy a GPU.
-    """
-    if target.kind is not TargetKind.CUDA or dtype != FLOAT32:
-        return None
-    if not all(isinstance(sizes[letter], int) for letter in loops):
-        return None
-    m, n, k = sizes["m"], sizes["n"], sizes["k"]
-    fitting = [s for s in GPU_SQUARES if m % s.rows == 0 and n % s.columns == 0 and k % s.depth == 0]
-    if not fitting:
-        return None
-    count = sizes["b"] * m * n
-    chosen = next((s for s in fitting if count // (s.rows * s.columns) >= GPU_GROUPS), fitting[-1])
-    ones, zeros = ([1], [0]) if "b" in loops else ([], [])
-    return gpu_tiles_text(
-        workgroup=[*ones, chosen.rows, chosen.columns, 0],
-        thread=[*ones, chosen.rows_of_thread, chosen.columns_of_thread, 0],
-        reduction=[*zeros, 0, 0, chosen.depth],
-        threads=chosen.threads,
-    )
-
-
-def _up(size: int, tile: int) -> int:
-    """The multiple of `tile` that holds `size`."""
-    return -(-size // tile) * tile
 
 
 def _repays_rounding(m: int, n: int, k: int, width: int) -> bool:
@@ -575,7 +505,7 @@ def window_parts(
         return None
     if not all(isinstance(n, int) for n in (*sizes, *window, channels)):
         return None
-    if prod(sizes) * prod(window) * channels < ROUNDED_ON_GPU:
+    if prod(sizes) * prod(window) * channels < gpu_products.ROUNDED:
         return None
     copied = prod(sizes[:-1]) * prod(window) * channels * dtype.itemsize
     parts = (d for d in divisors(sizes[0]) if copied <= d * WINDOWS and d <= MOST_PARTS)
@@ -602,24 +532,12 @@ def copied_windows(target: Target, sizes: Sequence[Size]) -> str | None:
         threads *= tile
         tiles.insert(0, tile)
     ones = [1] * (len(sizes) - 1)
-    return gpu_copy_text(workgroup=tiles, thread=[*ones, GPU_VECTOR], threads=_up(threads, 32))
+    return gpu_copy_text(workgroup=tiles, thread=[*ones, GPU_VECTOR], threads=rounded_up(threads, 32))
 
 
 def joins_places(target: Target) -> bool:
     """Whether the products at all places of a large window are one, over a copy of what the window sees."""
     return target.kind is TargetKind.CUDA
-
-
-def depth_parts(batch: int, rows: int, columns: int, depth: int) -> tuple[int, int]:
-    """Into how many parts the sums of products are cut on a GPU, and how long each is.
-
-    So many that workgroups occupy a GPU twice, but no part shorter than 256.
-    """
-    groups = batch * -(-rows // GPU_TILES[1]) * -(-columns // GPU_TILES[1])
-    parts = 1
-    while groups * parts < 2 * GPU_GROUPS and depth >= 2 * parts * GPU_DEPTH:
-        parts *= 2
-    return parts, _up(-(-depth // parts), GPU_TILES[1])
 
 
 def shifts_rows(

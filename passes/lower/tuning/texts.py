@@ -40,6 +40,11 @@ def divisors(n: int) -> list[int]:
     return small + [n // d for d in reversed(small) if d * d < n]
 
 
+def rounded_up(size: int, tile: int) -> int:
+    """The multiple of `tile` that holds `size`."""
+    return -(-size // tile) * tile
+
+
 def whole_row(size: int) -> int:
     """The step of a reduction that does a row of `size` elements at once.
 

@@ -14,7 +14,7 @@ import pytest
 import adze
 from adze import ShapeDtype, lax
 from adze.passes.lower.forms import contraction
-from adze.passes.lower.tuning import configuration, convolution_plans
+from adze.passes.lower.tuning import configuration, convolution_plans, gpu_products
 from adze.runtime.artifact.device_code.kernels import gpu_kernels
 from adze.runtime.targets import parse_target
 
@@ -32,7 +32,10 @@ def as_on_cuda(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(configuration, "window_parts", lambda target, *rest: parts(CUDA, *rest))
     monkeypatch.setattr(configuration, "rounded_product", lambda target, *rest: rounded(CUDA, *rest))
     monkeypatch.setattr(configuration, "matrix_product", lambda *_: None)
-    monkeypatch.setattr(configuration, "ROUNDED_ON_GPU", 1)
+    exact, deep = gpu_products.exact_parts, gpu_products.deep_parts
+    monkeypatch.setattr(gpu_products, "exact_parts", lambda target, *rest: exact(CUDA, *rest))
+    monkeypatch.setattr(gpu_products, "deep_parts", lambda target, *rest: deep(CUDA, *rest))
+    monkeypatch.setattr(gpu_products, "ROUNDED", 1)
     monkeypatch.setattr(contraction, "product_by_kernel", lambda *_: None)
     monkeypatch.setattr(convolution_plans, "WORK", 1 << 62)
     monkeypatch.setenv("ADZE_CACHE", "0")
@@ -110,13 +113,38 @@ def test_sizes_are_rounded_to_the_tiles_of_cuda() -> None:
     assert rounded(4096, 4096, 1) is None and rounded(8, 4096, 4096) is None
 
 
+@pytest.mark.usefixtures("as_on_cuda")
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+@pytest.mark.parametrize("depth", [300, 1100])
+def test_integers_of_8_bits_are_exact_as_floats(dtype: Any, depth: int) -> None:
+    """At the ends of their range too, where float32 would lose bits of longer sums."""
+    info = np.iinfo(dtype)
+    x = np.random.default_rng(0).integers(info.min, info.max + 1, (33, depth)).astype(dtype)
+    x[0] = info.min if info.min else info.max
+    for result in (np.int32, dtype):
+        function = lambda x, y: lax.dot(x, y, preferred_element_type=result)  # noqa: B023, E731
+        assert "f16" in adze.trace(function, x, x.T).lower("cpu").mlir()
+        want = (x.astype(np.int64) @ x.T.astype(np.int64)).astype(result)
+        np.testing.assert_array_equal(adze.jit(function)(x, x.T), want)
+
+
+@pytest.mark.usefixtures("as_on_cuda")
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.float64])
+def test_long_sums_of_few_results_are_cut(dtype: Any) -> None:
+    x, y = integers(2, 20, 1100, dtype=dtype), integers(2, 1100, 30, dtype=dtype)
+    for a, b in ((x, y), (x[0], y[0])):
+        assert "x4x320x" in adze.trace(lambda a, b: a @ b, a, b).lower("cpu").mlir()
+        want = (a.astype(np.float64) @ b.astype(np.float64)).astype(dtype)
+        np.testing.assert_array_equal(adze.jit(lambda a, b: a @ b)(a, b), want)
+
+
 def tiles_of(m: int, n: int, k: int, **more: Any) -> str | None:
     sizes, target = {"b": more.get("b", 1), "m": m, "n": n, "k": k}, more.get("target", CUDA)
     dtype = np.dtype(more.get("dtype", np.float32))
-    return configuration.gpu_product(target, sizes, "bmnk" if "b" in more else "mnk", dtype)
+    return gpu_products.tiles(target, sizes, "bmnk" if "b" in more else "mnk", dtype)
 
 
-def test_products_of_float32_share_blocks_of_their_operands() -> None:
+def test_products_share_blocks_of_their_operands() -> None:
     for sizes, tiles in (
         ((4096, 4096, 64), "reduction = [0, 0, 8], thread = [8, 8, 0], workgroup = [128, 128, 0]"),
         ((1024, 1024, 64), "reduction = [0, 0, 16], thread = [8, 4, 0], workgroup = [128, 64, 0]"),
@@ -128,7 +156,30 @@ def test_products_of_float32_share_blocks_of_their_operands() -> None:
     batched = tiles_of(128, 128, 8, b=96)
     assert batched is not None and "thread = [1, 8, 8, 0], workgroup = [1, 128, 128, 0]" in batched
     assert tiles_of(96, 64, 16) is None and tiles_of(64, 64, 4) is None
-    assert tiles_of(64, 64, 16, dtype=np.float64) is None and tiles_of(64, 64, 16, target=CPU) is None
+    wide = tiles_of(1024, 1024, 16, dtype=np.float64)
+    assert wide is not None and "thread = [8, 4, 0], workgroup = [128, 64, 0]" in wide
+    assert tiles_of(64, 64, 16, dtype=np.complex64) is None and tiles_of(64, 64, 16, target=CPU) is None
+
+
+def test_few_results_of_long_sums_occupy_a_gpu() -> None:
+    def parts(m: int, n: int, k: int, dtype: Any = np.float32) -> gpu_products.Parts | None:
+        sizes = {"b": 1, "m": m, "n": n, "k": k}
+        return gpu_products.deep_parts(CUDA, sizes, "mnk", np.dtype(dtype))
+
+    assert parts(128, 128, 8192) == gpu_products.Parts(32, 256)
+    assert parts(1024, 1024, 8192) is None and parts(128, 128, 512) is None
+    assert parts(128, 128, 8192, np.complex64) is None
+
+
+def test_parts_of_integers_have_exact_sums() -> None:
+    def parts(k: int, dtype: Any) -> gpu_products.Parts | None:
+        sizes = {"b": 1, "m": 1024, "n": 1024, "k": k}
+        return gpu_products.exact_parts(CUDA, sizes, "mnk", np.dtype(dtype))
+
+    assert parts(512, np.int8) == gpu_products.Parts(1, 512)
+    assert parts(1000, np.int8) == gpu_products.Parts(2, 512)
+    assert parts(1024, np.uint8) == gpu_products.Parts(8, 128)
+    assert parts(1024, np.int16) is None
 
 
 @pytest.mark.gpu

@@ -1,0 +1,155 @@
+"""Products on NVIDIA's GPUs: tiles, sizes that tiles divide, sums in parts, integers as floats.
+
+Input: the sizes of a product by letter (b batch, p parts of k, m rows, n columns, k summed over) and a dtype.
+Output: the text of a `compilation_info` attribute, other sizes, how a sum is cut; None for IREE's form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from ....dialects.types import FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64
+from ....runtime.targets import Target, TargetKind
+from .texts import gpu_tiles_text, rounded_up
+
+if TYPE_CHECKING:
+    from iree.compiler import ir
+
+Size: TypeAlias = "int | ir.Value"
+
+ROUNDED: Final = 1 << 21  # multiplications that repay copies of the operands, by an A100's bytes and flops
+LEAST: Final = 16  # an axis shorter than this would mostly be filled with zeros
+TILES: Final = (32, 64)  # what axes are rounded to, short ones and others
+GROUPS: Final = 96  # workgroups that occupy a GPU: an A100 has 108 multiprocessors
+DEPTH: Final = 256  # terms of a sum that repay a workgroup of its own
+DEEP: Final = 4 * DEPTH  # terms of sums that repay a kernel that adds up their parts
+TILED: Final = (FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64)  # the dtypes of products by `tiles`
+EXACT: Final = 1 << 24  # integers up to this are floats of 32 bits
+BYTES: Final = {np.dtype(np.int8): 1 << 14, np.dtype(np.uint8): 1 << 16}  # the largest product of two
+
+
+@dataclass(frozen=True, slots=True)
+class Square:
+    """What a workgroup computes of a product, `depth` steps along `k` at once, and what a thread does."""
+
+    rows: int
+    columns: int
+    depth: int
+    rows_of_thread: int
+    columns_of_thread: int
+
+    @property
+    def threads(self) -> int:
+        return self.rows * self.columns // (self.rows_of_thread * self.columns_of_thread)
+
+
+SQUARES: Final = {
+    4: (Square(128, 128, 8, 8, 8), Square(128, 64, 16, 8, 4), Square(64, 64, 16, 4, 4)),
+    8: (Square(128, 64, 16, 8, 4), Square(64, 64, 16, 4, 4)),
+}
+"""By the bytes of an element, the largest first: 130, 93 and 62 registers a thread, 138 and 92 (ptxas)."""
+
+
+def is_static(sizes: Mapping[str, Size], loops: Sequence[str]) -> bool:
+    """Whether the sizes of all loops are known."""
+    return all(isinstance(sizes[letter], int) for letter in loops)
+
+
+def tiles(target: Target, sizes: Mapping[str, Size], loops: Sequence[str], dtype: np.dtype) -> str | None:
+    """Tiles of a product on CUDA: blocks of both operands in shared memory, squares in registers.
+
+    Counted in PTX, never timed: of 8 x 8 sums, a thread does 16 multiply-adds for each load of four elements
+    from shared memory, and 256 for each from global memory; IREE's own tiles are 1 x 16 sums without shared
+    memory, with 4 for each load, of float64 2. Smaller squares where the large ones are too few to occupy a
+    GPU.
+    """
+    if target.kind is not TargetKind.CUDA or dtype not in TILED or not is_static(sizes, loops):
+        return None
+    m, n, k = sizes["m"], sizes["n"], sizes["k"]
+    squares = SQUARES[dtype.itemsize]
+    fitting = [s for s in squares if m % s.rows == 0 and n % s.columns == 0 and k % s.depth == 0]
+    if not fitting:
+        return None
+    count = prod(sizes[letter] for letter in loops if letter != "k")
+    chosen = next((s for s in fitting if count // (s.rows * s.columns) >= GROUPS), fitting[-1])
+    outer = len(loops) - len("mnk")
+    return gpu_tiles_text(
+        workgroup=[*[1] * outer, chosen.rows, chosen.columns, 0],
+        thread=[*[1] * outer, chosen.rows_of_thread, chosen.columns_of_thread, 0],
+        reduction=[*[0] * outer, 0, 0, chosen.depth],
+        threads=chosen.threads,
+    )
+
+
+def rounded(sizes: Mapping[str, Size], loops: Sequence[str]) -> dict[str, Size] | None:
+    """Sizes whose products are computed in tiles on CUDA; None where they are such, or too small to repay.
+
+    Counted in PTX, never timed: a product of float32 has multiply-adds in a loop only where 32 divides `n`,
+    and `tiles` divide multiples of 64; tensor cores do eight products a loop where 64 does not divide `k`, up
+    to 64 where it does.
+    """
+    old = {letter: sizes[letter] for letter in "mnk"}
+    if not is_static(sizes, loops) or min(old.values()) < LEAST or prod(old.values()) < ROUNDED:
+        return None
+    larger = {letter: rounded_up(n, TILES[0] if n <= TILES[0] else TILES[1]) for letter, n in old.items()}
+    return None if larger == old else {**sizes, **larger}
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Into how many parts the sums of a product are cut, and how many terms each has."""
+
+    count: int
+    depth: int
+
+
+def groups_of(batch: int, rows: int, columns: int) -> int:
+    """How many workgroups compute products of so many rows and columns."""
+    return batch * -(-rows // TILES[1]) * -(-columns // TILES[1])
+
+
+def depth_parts(batch: int, rows: int, columns: int, depth: int) -> Parts:
+    """The parts of the sums of products that have so many, of so many terms.
+
+    So many that workgroups occupy a GPU twice, but no part shorter than 256.
+    """
+    groups, count = groups_of(batch, rows, columns), 1
+    while groups * count < 2 * GROUPS and depth >= 2 * count * DEPTH:
+        count *= 2
+    return Parts(count, rounded_up(-(-depth // count), TILES[1]))
+
+
+def deep_parts(
+    target: Target, sizes: Mapping[str, Size], loops: Sequence[str], dtype: np.dtype
+) -> Parts | None:
+    """The parts of a product whose results are too few to occupy a GPU, None for one that is not cut."""
+    if target.kind is not TargetKind.CUDA or dtype not in TILED or not is_static(sizes, loops):
+        return None
+    batch, m, n, k = (sizes[letter] for letter in "bmnk")
+    if min(m, n) < LEAST or k < DEEP or groups_of(batch, m, n) >= GROUPS:
+        return None
+    return depth_parts(batch, m, n, k)
+
+
+def exact_parts(
+    target: Target, sizes: Mapping[str, Size], loops: Sequence[str], dtype: np.dtype
+) -> Parts | None:
+    """The parts of sums of 8-bit integers that tensor cores compute exactly.
+
+    IREE has no configuration for those of integers on CUDA. Those of float16 multiply integers of 8 bits
+    exactly, and add in float32, which has all integers up to 2^24. A part is so long that its sums are up to
+    2^23: 512 terms of int8, 128 of uint8.
+    """
+    if target.kind is not TargetKind.CUDA or dtype not in BYTES or not is_static(sizes, loops):
+        return None
+    batch, m, n, k = (sizes[letter] for letter in "bmnk")
+    if min(m, n, k) < LEAST or m * n * k < ROUNDED:
+        return None
+    longest = EXACT // 2 // BYTES[dtype]
+    count = max(-(-k // longest), depth_parts(batch, m, n, k).count)
+    return Parts(count, k if count == 1 else rounded_up(-(-k // count), TILES[0]))
