@@ -15,7 +15,7 @@ from ...errors import ShapeError
 from ...tracing.array import Array
 from ...tracing.frames import Tracer
 from ...tracing.interpreter import as_weak, ops, wide_of
-from ...tracing.sizes import Dim, product
+from ...tracing.sizes import Dim, maximum, product
 from .arguments import (
     argument_error,
     count_array,
@@ -318,15 +318,9 @@ def _rolled(value: Any, shift: Any, axis: int) -> Any:
         starts[axis] = remainder(negative(convert(shift, INT64)), count_array(size, INT64))
         twice = ops.concatenate(value, value, axis=axis)
         return ops.dynamic_slice(twice, *starts, slice_sizes=tuple(shape))
-    if isinstance(size, Dim):
-        if shift == 0:
-            return value
-        cut = size - shift if shift > 0 else -shift
-    else:
-        shift = shift % size if size else 0
-        if shift == 0:
-            return value
-        cut = size - shift
+    cut = -shift % maximum(size, 1)
+    if not isinstance(cut, Dim) and cut == 0:
+        return value
     return ops.concatenate(part(value, axis, cut, size), part(value, axis, 0, cut), axis=axis)
 
 
