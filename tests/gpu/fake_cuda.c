@@ -1,4 +1,4 @@
-/* A CUDA driver without GPUs: its devices' memory is the process's, its kernels do nothing.
+/* A CUDA driver without GPUs: its devices' memory is the process's, its kernels do nothing, or run here.
 
    What of the driver API IREE asks for, so that its CUDA devices open, move arrays, run out of memory and are
    lost here as they would be on a GPU. Variables of the environment say how it behaves:
@@ -10,6 +10,8 @@
      FAKE_CUDA_LOST      after so many launches each call of that device fails (never)
      FAKE_CUDA_WITHOUT   a function that this driver lacks (none)
      FAKE_CUDA_LOG       a file that gets a line for each copy and launch (none)
+     FAKE_CUDA_MACHINE   a command that makes a library of a module's PTX (`ptx_machine.py`; none: kernels do
+                         nothing)
 
    Streams do each thing when they are told to, in order. */
 
@@ -21,9 +23,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 typedef int Result;
 enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_CONTEXT = 201, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700 };
+
+/* As in ptx_machine.h. */
+typedef struct { const char *name; void *run; int waits, static_shared, parameters; const int *sizes; } Kernel;
+typedef void Launch(const Kernel *, const unsigned *, const unsigned *, unsigned, void **);
+typedef struct { const Kernel *kernels; Launch *launch; } Module;
+typedef struct { const Kernel *kernel; Launch *launch; } Function;
 
 typedef struct { int device; } Context;
 typedef struct { Context *context; } Stream;
@@ -31,7 +40,9 @@ typedef struct { double at; } Event;
 typedef struct Block { struct Block *next; void *start; size_t size; int device; int is_host; } Block;
 typedef struct Node Node;
 typedef struct { Node *first, *last; size_t count; } Graph;
-struct Node { Node *next; int kind; void *target, *source; size_t size; uint32_t value; int width; Event *event; };
+struct Node { Node *next; int kind; void *target, *source; size_t size; uint32_t value; int width; Event *event;
+  Function *function; unsigned grid[3], block[3], shared; void **parameters;
+};
 enum { EMPTY, KERNEL, COPY, SET, RECORD };
 
 static Context contexts[16];
@@ -251,21 +262,48 @@ Result cuMemsetD16Async(void *target, uint16_t value, size_t count, Stream *stre
 Result cuMemsetD32Async(void *target, uint32_t value, size_t count, Stream *stream) { set(target, value, 4, count); return alive(device_of(stream)); }
 
 /* Kernels, and graphs of them, which are done in the order in which they were made. */
-Result cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *options, void **values) {
+static Result load_machine(Module *module, const char *command, const char *image) {
+  char source[] = "/tmp/fake-cuda-XXXXXX", library[64], line[1024];
+  int file = mkstemp(source);
+  if (file < 0 || write(file, image, strlen(image)) < 0) return INVALID_VALUE;
+  close(file);
+  snprintf(library, sizeof library, "%s.so", source);
+  snprintf(line, sizeof line, "%s %s %s", command, source, library);
+  int failed = system(line);
+  void *loaded = failed ? NULL : dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  remove(source), remove(library);
+  if (!loaded) return INVALID_VALUE;
+  module->kernels = dlsym(loaded, "kernels"), module->launch = dlsym(loaded, "launch");
+  return SUCCESS;
+}
+Result cuModuleLoadDataEx(Module **module, const void *image, unsigned count, int *options, void **values) {
   if (!depth) return INVALID_CONTEXT; /* of this thread, as of a GPU's driver */
-  *module = malloc(1);
+  *module = calloc(1, sizeof **module);
+  const char *machine = getenv("FAKE_CUDA_MACHINE");
+  if (machine && load_machine(*module, machine, image)) return INVALID_VALUE;
   return alive(current());
 }
-Result cuModuleUnload(void *module) { free(module); return SUCCESS; }
-Result cuModuleGetFunction(void **function, void *module, const char *name) { *function = module; return SUCCESS; }
+Result cuModuleUnload(Module *module) { free(module); return SUCCESS; }
+Result cuModuleGetFunction(Function **function, Module *module, const char *name) {
+  *function = calloc(1, sizeof **function);
+  if (!module->kernels) return SUCCESS;
+  (*function)->launch = module->launch;
+  for (const Kernel *kernel = module->kernels; kernel->name; kernel++)
+    if (!strcmp(kernel->name, name)) (*function)->kernel = kernel;
+  return (*function)->kernel ? SUCCESS : NOT_FOUND;
+}
+static void run(Function *function, const unsigned *grid, const unsigned *block, unsigned shared, void **parameters) {
+  if (function->kernel) function->launch(function->kernel, grid, block, shared, parameters);
+}
 Result cuModuleGetGlobal(void **pointer, size_t *size, void *module, const char *name) { return NOT_FOUND; }
 Result cuFuncSetAttribute(void *function, int attribute, int value) { return SUCCESS; }
-Result cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned a, unsigned b, unsigned c,
+Result cuLaunchKernel(Function *function, unsigned x, unsigned y, unsigned z, unsigned a, unsigned b, unsigned c,
                       unsigned shared, Stream *stream, void **parameters, void **extra) {
   int device = device_of(stream);
   if (!x || !y || !z) return INVALID_VALUE; /* as a GPU's driver */
   launches[device]++;
   note("launch on %d\n", device);
+  run(function, (unsigned[]){x, y, z}, (unsigned[]){a, b, c}, shared, parameters);
   return alive(device);
 }
 Result cuGraphCreate(Graph **graph, unsigned flags) { *graph = calloc(1, sizeof **graph); return SUCCESS; }
@@ -278,8 +316,16 @@ static Node *added(Node **node, Graph *graph, int kind) {
   return *node = made;
 }
 Result cuGraphAddEmptyNode(Node **node, Graph *graph, const Node *needs, size_t count) { added(node, graph, EMPTY); return SUCCESS; }
-Result cuGraphAddKernelNode(Node **node, Graph *graph, const Node *needs, size_t count, const void *parameters) {
-  added(node, graph, KERNEL);
+typedef struct { Function *function; unsigned grid[3], block[3], shared; void **parameters, **extra; } Launched;
+Result cuGraphAddKernelNode(Node **node, Graph *graph, const Node *needs, size_t count, const Launched *launched) {
+  Node *made = added(node, graph, KERNEL);
+  made->function = launched->function, made->shared = launched->shared;
+  memcpy(made->grid, launched->grid, sizeof made->grid), memcpy(made->block, launched->block, sizeof made->block);
+  const Kernel *kernel = launched->function->kernel;
+  if (!kernel) return SUCCESS;
+  made->parameters = calloc(kernel->parameters, sizeof(void *));
+  for (int i = 0; i < kernel->parameters; i++)
+    made->parameters[i] = memcpy(malloc(kernel->sizes[i]), launched->parameters[i], kernel->sizes[i]);
   return SUCCESS;
 }
 Result cuGraphAddEventRecordNode(Node **node, Graph *graph, const Node *needs, size_t count, Event *event) {
@@ -323,6 +369,7 @@ Result cuGraphLaunch(Graph *executable, Stream *stream) {
     if (node->kind == KERNEL) {
       launches[device]++;
       note("launch on %d\n", device);
+      run(node->function, node->grid, node->block, node->shared, node->parameters);
     }
     if (alive(device)) return ILLEGAL_ADDRESS;
     if (node->kind == COPY) copy(node->target, node->source, node->size, stream);

@@ -20,6 +20,7 @@ import pytest
 
 SOURCE: Final = Path(__file__).with_name("fake_cuda.c")
 COMPILER: Final = shutil.which("cc")
+MACHINE: Final = Path(__file__).with_name("ptx_machine.py")
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler builds the driver")
 
 _BEGINNING: Final = """
@@ -38,6 +39,11 @@ def attempt(name, function):
 """
 
 
+def on_ptx_machine(script: str, **variables: str | int) -> dict[str, Any]:
+    """As `on_fake_cuda`, with kernels that compute."""
+    return on_fake_cuda(script, machine=f"{sys.executable} {MACHINE}", **variables)
+
+
 def on_fake_cuda(script: str, **variables: str | int) -> dict[str, Any]:
     """What `script` left in `said`; the process must end well, also after errors."""
     folder = driver_folder()
@@ -48,7 +54,7 @@ def on_fake_cuda(script: str, **variables: str | int) -> dict[str, Any]:
     }
     program = f"{_BEGINNING}\n{script}\nprint(json.dumps(said))\n"
     command = [sys.executable, "-c", program]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600, check=False)
     assert done.returncode == 0, (done.returncode, done.stderr)
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
