@@ -35,8 +35,9 @@ from ..ir.functions import body, functions, referenced, split_body
 from ..optimize.dead_results import eliminate_dead_results
 from ..optimize.inline import inline_operation
 from ..optimize.simplify import simplify
-from .kernels.loops.cost import StepCosts, Time, elements
+from .kernels.loops.cost import StepCosts
 from .kernels.loops.select import Obstacles, why_no_kernels
+from .kernels.loops.times import Time, elements
 from .plan import target_of
 
 MOVED: Final = 0.5
@@ -55,8 +56,10 @@ class ChooseBranches(Pass):
             raise ValueError(f"choose-branches: kernels is {self.kernels!r}: expected on or off")
 
     def run(self, module: mlir.ir.Module) -> bool:
-        has_kernels = why_no_kernels(module, self.kernels == "on") is None
-        return choose_branches(module, target_of(module).kind, with_loops=has_kernels)
+        kind = target_of(module).kind
+        # On a GPU the form without loops occupies all of it.
+        has_kernels = kind is TargetKind.CPU and why_no_kernels(module, self.kernels == "on") is None
+        return choose_branches(module, kind, with_loops=has_kernels)
 
 
 def choose_branches(module: mlir.ir.Module, platform: TargetKind, *, with_loops: bool) -> bool:

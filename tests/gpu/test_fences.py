@@ -121,7 +121,8 @@ def test_iree_still_begins_iterations_at_once(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(compiler, "with_awaited_loops", mended)
     monkeypatch.setenv("ADZE_CACHE", "0")
-    steps = adze.trace(lambda x: lax.scan(lambda c, row: (c * row, c), x[0], x), ShapeDtype((20, 4)))
+    rows = ShapeDtype((20, 1 << 18))  # too large a loop for one kernel
+    steps = adze.trace(lambda x: lax.scan(lambda c, row: (c * row - c.sum(), c), x[0], x), rows)
     steps.lower("cuda:sm_80").compile()
     before, after = (awaits(program) for program in programs)
     # Two loops, of eight steps an iteration and of one; each waits before it begins and in each iteration.

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
@@ -28,6 +29,11 @@ Emit: TypeAlias = "Callable[[Sequence[ir.Value], Sequence[ir.Value]], None]"
 Sizes: TypeAlias = "Callable[[ir.Value], Sequence[Size]]"
 
 DISPATCH: Final = "flow.dispatch"
+_THREADS: Final = (
+    "#iree_codegen.translation_info<pipeline = #iree_codegen.no_pipeline "
+    "workgroup_size = [{count}, 1, 1] subgroup_size = 32>"
+)
+"""IREE leaves the code of such a kernel as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,7 @@ class Kernel:
     count that is known when the program runs is a value of type `index`.
     `constants`: arrays of numbers, which follow the operands; the types and `key` determine them.
     `has_parts`: a complex array `[..., n]` is passed as an array `[..., 2 n]` of its parts.
+    `threads` run each workgroup, on a GPU; None on a CPU.
     """
 
     name: str
@@ -62,6 +69,7 @@ class Kernel:
     workgroups: tuple[Size, ...] = (1,)
     constants: tuple[np.ndarray, ...] = field(default=(), compare=False)
     has_parts: bool = False
+    threads: int | None = None
 
 
 def tensor_sizes(value: Value) -> list[Size]:
@@ -82,6 +90,17 @@ def workgroup_id(dimension: int = 0) -> Value:
 def workgroup_count(dimension: int = 0) -> Value:
     """Inside a kernel: how many workgroups there are along one of the three dimensions."""
     return _of_workgroup("count", dimension)
+
+
+def thread_id() -> Value:
+    """Inside a kernel for a GPU: which thread of the workgroup runs."""
+    axis = {"dimension": mlir.ir.Attribute.parse("#gpu<dim<x>>")}
+    return mlir.ir.Operation.create("gpu.thread_id", [mlir.ir.IndexType.get()], attributes=axis).result
+
+
+def barrier() -> None:
+    """Inside a kernel for a GPU: no thread goes on before all of the workgroup are here."""
+    mlir.ir.Operation.create("gpu.barrier")
 
 
 def _of_workgroup(what: str, dimension: int) -> Value:
@@ -144,6 +163,7 @@ class _Call:
             tuple((r.type, r.tied, tuple(numbers[n] for n in r.sizes)) for r in kernel.results),
             tuple(tuple(numbers[n] for n in each) for each in self.sizes),
             tuple(n if isinstance(n, int) else None for n in kernel.workgroups),
+            kernel.threads,
         )
 
     def fresh(self) -> Iterator[Result]:
@@ -280,6 +300,10 @@ def _define_function(symbol: str, call: _Call) -> None:
     passed = [binding if _is_tensor(v.type) else v.type for v in call.operands]
     types = [*passed, *[index] * len(call.scalars), *[binding for _ in call.fresh()]]
     function = mlir.func.FuncOp(symbol, ir.FunctionType.get(types, []))
+    if call.kernel.threads is not None:
+        function.operation.attributes["translation_info"] = ir.Attribute.parse(
+            _THREADS.format(count=call.kernel.threads)
+        )
     with ir.InsertionPoint(function.add_entry_block([ir.Location.current] * len(types))):
         arguments = list(function.arguments)
         zero = mlir.arith.constant(index, 0)
@@ -289,7 +313,7 @@ def _define_function(symbol: str, call: _Call) -> None:
 
         def view(source: Value, type_: Type, sizes: Sequence[Value]) -> Value:
             seen = _of_parts(type_) if call.kernel.has_parts else type_
-            return _view(source, zero, seen, [scalars[n] for n in sizes])
+            return _view(source, zero, seen, [scalars[n] for n in sizes], call.kernel.threads is not None)
 
         operands = [
             view(argument, v.type, sizes) if _is_tensor(v.type) else argument
@@ -303,14 +327,27 @@ def _define_function(symbol: str, call: _Call) -> None:
         mlir.func.ReturnOp([])
 
 
-def _view(binding: Value, zero: Value, type_: Type, sizes: Sequence[Value]) -> Value:
-    """The memref of a tensor that a binding holds."""
+def _view(
+    binding: Value, zero: Value, type_: Type, sizes: Sequence[Value], has_offset: bool = False
+) -> Value:
+    """The memref of a tensor that a binding holds.
+
+    Two results may be parts of one array. IREE's code for CUDA takes the offset of such a part from the type
+    of the memref alone, and needs one that has an offset: without, all parts were the first, **silently**.
+    """
     tensor = mlir.ir.RankedTensorType(type_)
-    memref = mlir.ir.MemRefType.get(tensor.shape, stored_element(tensor.element_type))
+    layout = _with_offset(tensor.shape) if has_offset else None
+    memref = mlir.ir.MemRefType.get(tensor.shape, stored_element(tensor.element_type), layout)
     subspan = mlir.ir.Operation.create(
         "stream.binding.subspan", results=[memref], operands=[binding, zero, *sizes]
     )
     return subspan.result
+
+
+def _with_offset(shape: Sequence[int]) -> mlir.ir.Attribute:
+    """The layout of an array of static sizes, row by row from an offset on that is not known."""
+    strides = [prod(shape[axis + 1 :]) for axis in range(len(shape))]
+    return mlir.ir.StridedLayoutAttr.get(mlir.ir.ShapedType.get_dynamic_stride_or_offset(), strides)
 
 
 def _of_parts(type_: Type) -> Type:

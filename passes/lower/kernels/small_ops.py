@@ -23,14 +23,17 @@ from ....dialects.ops.contraction.dot_general import DotGeneral
 from ....dialects.ops.shape.rearrange import Concatenate
 from ....dialects.ops.shape.slicing import Pad
 from ....dialects.types import TensorType
+from ....runtime.targets import TargetKind
 from ...analysis.effects import Effects
 from ...base import Pass
 from ...ir.aliases import Operation, Value
 from ...ir.construction import NewFunction, call_function, clone_operation
 from ...ir.functions import functions, is_private, split_body
+from ..plan import target_of
 from .loops.allocations import MOST_ARGUMENTS
-from .loops.cost import ELEMENT, StepCosts, elements
+from .loops.cost import ELEMENT, StepCosts
 from .loops.select import KERNEL, Obstacles, mark, time_text, why_no_kernels
+from .loops.times import elements
 
 NAME: Final = "small"
 LARGEST: Final = 1 << 14  # elements of an array: larger ones are worth the host's tiles and threads
@@ -52,7 +55,8 @@ class GroupSmallOps(Pass):
             raise ValueError(f"group-small-ops: kernels is {self.kernels!r}: expected on or off")
 
     def run(self, module: mlir.ir.Module) -> bool:
-        if why_no_kernels(module, self.kernels == "on") is not None:
+        is_of_cpu = target_of(module).kind is TargetKind.CPU
+        if not is_of_cpu or why_no_kernels(module, self.kernels == "on") is not None:
             return False
         grouping = _Grouping(module)
         for symbol, function in functions(module).items():

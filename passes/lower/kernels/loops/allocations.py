@@ -25,6 +25,8 @@ from .walk import nested, operations_named, terminator
 STACK: Final = 16384  # bytes of one temporary that may lie on the stack
 WHOLE_STACK: Final = 4 * STACK  # bytes of all of them; IREE's limit is 64 KiB
 MOST_ARGUMENTS: Final = 32  # IREE 3.13 loads no program with a dispatch of more: "binding count 33 > 32"
+MOST_ON_CUDA: Final = 16  # "binding_flags count 20 exceeds maximum of 16"
+WORKGROUP: Final = 32768  # bytes of temporaries in the memory of a workgroup, which has 48 KiB
 _ALIGNMENT: Final = 64
 _DYNAMIC: Final = -(2**63)
 
@@ -64,6 +66,39 @@ def settle_allocations(module: mlir.ir.Module) -> list[Type]:
     )
     declare_arguments(function, block)
     return scratch
+
+
+def settle_for_threads(module: mlir.ir.Module, threads: int) -> list[Type]:
+    """As `settle_allocations`, on a GPU: what threads share is in their workgroup's memory, or scratch."""
+    _refuse_carried_buffers(module)
+    function = functions(module)[KERNEL].operation
+    block = function.regions[0].blocks[0]
+    large: list[_Temporary] = []
+    used = 0
+    for operation in operations_named(module, "memref.alloc"):
+        temporary = _Temporary(operation, _aligned_bytes(operation))
+        if used + temporary.size <= WORKGROUP:
+            used += temporary.size
+            with mlir.ir.InsertionPoint.at_block_begin(block):
+                place = _alloca(temporary.type) if threads == 1 else _of_workgroup(temporary.type)
+            _replace(operation, place)
+        else:
+            large.append(temporary)
+    if len(block.arguments) + len(large) > MOST_ON_CUDA:
+        count = len(block.arguments) + len(large)
+        raise KernelError(f"it works on {count} arrays: a dispatch on CUDA has {MOST_ON_CUDA} at most")
+    scratch = _as_arguments(block, large)
+    declare_arguments(function, block)
+    return scratch
+
+
+def _of_workgroup(type_: mlir.ir.MemRefType) -> Value:
+    """A temporary that all threads of a workgroup have."""
+    space = mlir.ir.Attribute.parse("#gpu.address_space<workgroup>")
+    shared = mlir.ir.MemRefType.get(type_.shape, type_.element_type, memory_space=space)
+    none = mlir.ir.DenseI32ArrayAttr.get([0, 0])
+    attributes = {"operandSegmentSizes": none}
+    return mlir.ir.Operation.create("memref.alloc", results=[shared], attributes=attributes).results[0]
 
 
 def _as_arguments(block: Block, temporaries: Sequence[_Temporary]) -> list[Type]:

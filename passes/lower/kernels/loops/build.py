@@ -15,13 +15,13 @@ from typing import Final
 from .....dialects import mlir
 from .....dialects.builder.emitter import Reader
 from .....dialects.codec import Codec
-from .....runtime.targets import Target
+from .....runtime.targets import Target, TargetKind
 from ....ir.aliases import Attribute, Type
 from ....ir.functions import functions
 from ...convert import Conversion
 from ...lowering import Lowering
 from ...scalars import NO_INLINE
-from .allocations import settle_allocations
+from .allocations import settle_allocations, settle_for_threads
 from .buffers import drop_self_copies, read_directly, write_directly
 from .builder import KernelBuilder
 from .bytes import store_bytes
@@ -42,6 +42,7 @@ from .repeat import repeat_cheap
 from .rewritten import rewrite_refused
 from .row_sums import sum_in_vectors
 from .state import yield_in_place
+from .threads import require_elements, share_among_threads
 from .turned_once import turn_once
 
 TIDY: Final = "canonicalize,cse"
@@ -76,7 +77,8 @@ Observe = Callable[[str, mlir.ir.Module], None]
 class Code:
     """The code of a kernel: `@kernel` of `module` takes the operands, `constants`, results and `scratch`.
 
-    `shared`: of each result that lies in the buffer of an operand, which operand that is.
+    `shared`: of each result that lies in the buffer of an operand, which operand that is. `threads` of a GPU
+    run it; None for a CPU.
     """
 
     module: mlir.ir.Module
@@ -84,6 +86,7 @@ class Code:
     results: tuple[mlir.ir.Type, ...]
     scratch: tuple[mlir.ir.Type, ...]
     shared: Mapping[int, int]
+    threads: int | None = None
 
 
 def build(
@@ -110,15 +113,34 @@ def build(
         drop_self_copies(module)
         if read_directly(module) + write_directly(module):
             upstream(module, TIDY)
-        keep_in_registers(module, target)
-        sum_in_vectors(module, target)
-        upstream(module, LOOPS)
-        restrict_masked(module)
-        scratch = settle_allocations(module)
-        store_bytes(module)
-        upstream(module, FLATTEN)
+        if target.kind is TargetKind.CUDA:
+            threads, scratch = _as_threads(module)
+        else:
+            threads, scratch = None, _as_loops(module, target)
         after("loops")
-        return Code(module, tuple(constants), tuple(results), tuple(scratch), shared)
+        return Code(module, tuple(constants), tuple(results), tuple(scratch), shared, threads)
+
+
+def _as_loops(module: mlir.ir.Module, target: Target) -> list[Type]:
+    """The code of one thread of a CPU, with vectors; the types of its scratch."""
+    keep_in_registers(module, target)
+    sum_in_vectors(module, target)
+    upstream(module, LOOPS)
+    restrict_masked(module)
+    scratch = settle_allocations(module)
+    store_bytes(module)
+    upstream(module, FLATTEN)
+    return scratch
+
+
+def _as_threads(module: mlir.ir.Module) -> tuple[int, list[Type]]:
+    """The code of the threads of a GPU's workgroup; how many there are, and the types of its scratch."""
+    upstream(module, LOOPS.replace("convert-linalg-to-loops", "convert-linalg-to-parallel-loops"))
+    threads = share_among_threads(module)
+    store_bytes(module)
+    upstream(module, f"fold-memref-alias-ops,{FLATTEN}")
+    require_elements(module)
+    return threads, settle_for_threads(module, threads)
 
 
 def upstream(module: mlir.ir.Module, passes: str) -> None:

@@ -10,7 +10,6 @@ by percents.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Final
 
@@ -28,9 +27,12 @@ from .....dialects.ops.indexing.scatter import Scatter
 from .....dialects.ops.reduction import ArgumentExtremum, Cumulative, Reduction
 from .....dialects.ops.shape.rearrange import Concatenate, Movement
 from .....dialects.types import TensorType
+from .....runtime.targets import TargetKind
 from ....ir.aliases import Operation
 from ....ir.functions import body
+from . import gpu_cost
 from .forms.products import vector_length
+from .times import Time, elements, size_of
 
 STEP: Final = 3000.0
 """The host starts a step: a list of commands is submitted and waited for."""
@@ -60,29 +62,16 @@ UNKNOWN_STEPS: Final = 16
 """The steps that an inner loop of unknown length is taken to have."""
 
 
-@dataclass(frozen=True, slots=True)
-class Time:
-    """Nanoseconds on the host and in a kernel."""
-
-    host: float = 0.0
-    kernel: float = 0.0
-
-    def __add__(self, other: Time) -> Time:
-        return Time(self.host + other.host, self.kernel + other.kernel)
-
-    def times(self, count: float) -> Time:
-        """That, `count` times."""
-        return Time(self.host * count, self.kernel * count)
-
-    def greater(self, other: Time) -> Time:
-        """The greater in each form."""
-        return Time(max(self.host, other.host), max(self.kernel, other.kernel))
-
-
 class StepCosts:
     """The costs of the loops of one module; each function is estimated once."""
 
-    def __init__(self, by_symbol: Mapping[str, Operation], reader: Reader) -> None:
+    def __init__(
+        self, by_symbol: Mapping[str, Operation], reader: Reader, kind: TargetKind = TargetKind.CPU
+    ) -> None:
+        on_gpu = kind is not TargetKind.CPU
+        self._step = gpu_cost.STEP if on_gpu else STEP
+        self._branch = gpu_cost.BRANCH if on_gpu else BRANCH
+        self._simple = gpu_cost.time_on_gpu if on_gpu else _simple
         self._functions = by_symbol
         self._reader = reader
         self._known: dict[str, Time] = {}
@@ -90,7 +79,7 @@ class StepCosts:
     def step(self, loop: Application) -> Time:
         """One step of a scan or while."""
         attributes = loop.attributes
-        once = Time(host=STEP) + self.function(attributes["body"])
+        once = Time(host=self._step) + self.function(attributes["body"])
         return once + self.function(attributes["condition"]) if loop.op is While else once
 
     def function(self, symbol: str) -> Time:
@@ -110,18 +99,18 @@ class StepCosts:
         if op is Scan:
             return self.step(application).times(attributes["length"][0])
         if op is While:
-            return self.step(application).times(UNKNOWN_STEPS) + Time(host=BRANCH).times(UNKNOWN_STEPS)
+            return self.step(application).times(UNKNOWN_STEPS) + Time(host=self._branch).times(UNKNOWN_STEPS)
         if op is Cond:
             dearest = Time()
             for branch in attributes["branches"]:
                 dearest = dearest.greater(self.function(branch))
-            return Time(host=BRANCH) + dearest
+            return Time(host=self._branch) + dearest
         if op.callee_attribute is not None:
             return self.function(attributes[op.callee_attribute])
         read = self._reader.codec.read_type
         operands = [t for t in (read(v.type) for v in operation.operands) if isinstance(t, TensorType)]
         results = [t for t in (read(v.type) for v in operation.results) if isinstance(t, TensorType)]
-        return _simple(op, operands, results, attributes)
+        return self._simple(op, operands, results, attributes)
 
 
 def _simple(
@@ -136,7 +125,7 @@ def _simple(
     count = max((elements(t) for t in results), default=0)
     if op is DotGeneral:
         contracting: tuple[tuple[int, ...], tuple[int, ...]] = attributes["contracting"]  # type: ignore[assignment]
-        flops = count * prod(_size(operands[0].shape[a]) for a in contracting[0])
+        flops = count * prod(size_of(operands[0].shape[a]) for a in contracting[0])
         batch: tuple[tuple[int, ...], tuple[int, ...]] = attributes["batch"]  # type: ignore[assignment]
         left, right = (t.static_shape for t in operands)
         each = PRODUCT[1] / vector_length(left, right, contracting, batch, operands[0].dtype)
@@ -162,7 +151,7 @@ def _simple(
 
 def _is_narrow(types: Sequence[TensorType]) -> bool:
     """Whether arrays of several axes have rows that are shorter than a vector."""
-    return any(t.rank > 1 and 1 < _size(t.shape[-1]) < NARROW[0] for t in types)
+    return any(t.rank > 1 and 1 < size_of(t.shape[-1]) < NARROW[0] for t in types)
 
 
 def _scaled(count: float, each: tuple[float, float], is_narrow: bool = False) -> Time:
@@ -171,13 +160,3 @@ def _scaled(count: float, each: tuple[float, float], is_narrow: bool = False) ->
         kernel *= NARROW[1]
     # Where arrays leave the caches, the host's threads and tiles count twice.
     return Time(count * host / (2 if count >= LARGE else 1), count * kernel * (2 if count >= LARGE else 1))
-
-
-def elements(type_: TensorType) -> int:
-    """How many elements a static array has."""
-    return prod(map(_size, type_.shape))
-
-
-def _size(n: object) -> int:
-    """A size that is known; loops with others are not estimated."""
-    return n if isinstance(n, int) else 1

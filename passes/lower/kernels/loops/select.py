@@ -27,10 +27,11 @@ from ....ir.functions import body, functions, is_private, referenced
 from ....ir.marks import LOOP
 from ...plan import target_of
 from ..executable import DISPATCH
-from .cost import StepCosts, elements
+from .cost import StepCosts
 from .errors import KernelError
 from .forms import can_lower
 from .pointwise.single import single_element
+from .times import elements
 
 KERNEL: Final = "kernel: "
 ELEMENTS: Final = "kernel: each of "
@@ -65,7 +66,7 @@ class Selection:
         self.reader = Reader(Codec(module.context))
         self.functions = functions(module)
         self._why_none = why_no_kernels(module, is_on)
-        self._costs = StepCosts(self.functions, self.reader)
+        self._costs = StepCosts(self.functions, self.reader, target_of(module).kind)
         self._obstacles = Obstacles(self.functions, self.reader)
         self._marked: set[str] = set()
 
@@ -130,7 +131,8 @@ def why_no_kernels(module: mlir.ir.Module, is_on: bool) -> str | None:
     if not is_on:
         return "kernels of loops are switched off"
     target = target_of(module)
-    return None if target.kind is TargetKind.CPU else f"there are no kernels of loops for {target.kind.value}"
+    has_some = target.kind in (TargetKind.CPU, TargetKind.CUDA)
+    return None if has_some else f"there are no kernels of loops for {target.kind.value}"
 
 
 class Obstacles:

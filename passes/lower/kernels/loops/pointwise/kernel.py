@@ -8,19 +8,20 @@ where the elements are no multiple of the lanes: it computes the same again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
 from ......dialects import mlir
 from ......dialects.builder.emitter import Reader
-from ......runtime.targets import Target
+from ......runtime.targets import Target, TargetKind
 from .....ir.aliases import Operation, Type, Value
 from .....ir.marks import LOOP
 from ....tuning.texts import has_many_registers
 from ...builder import Array, Number, when
 from ...builder import loop as loop_over
-from ...executable import Kernel, Kernels, Result, stored_element, workgroup_id
+from ...executable import Kernel, Kernels, Result, stored_element, thread_id, workgroup_id
 from ..build import entry, lower_to_tensors, simplify_tensors
 from ..embed import emit_copy
 from ..walk import operations_inside, operations_named
@@ -36,6 +37,7 @@ MOST_OPS: Final = 3000  # scalar ops of a kernel: more take long to compile
 LEAST_WORK: Final = 50_000.0  # nanoseconds of a workgroup
 MOST_WORKGROUPS: Final = 64
 UNKNOWN_STEPS: Final = 32  # the steps that a loop of unknown length is taken to have
+THREADS: Final = 64  # of a workgroup of a GPU: few, so that many multiprocessors have some
 OPERATION: Final = 0.5  # nanoseconds of one op on a vector register
 
 
@@ -46,16 +48,21 @@ class Code:
     single: Single
     function: Operation
     workgroups: int
+    threads: int | None
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The scalar code of one element, how many elements are done at once, and by how many workgroups."""
+    """The scalar code of one element, how many elements are done at once, and by how many workgroups.
+
+    On a GPU each of the `threads` of a workgroup has one element.
+    """
 
     single: Single
     scalar: Operation
     lanes: int
     workgroups: int
+    threads: int | None = None
 
 
 def code_of(loop: Operation, by_symbol: Mapping[str, Operation], reader: Reader, target: Target) -> Code:
@@ -68,14 +75,22 @@ def code_of(loop: Operation, by_symbol: Mapping[str, Operation], reader: Reader,
     count = sum(1 for _ in operations_inside(single.module))
     if count > MOST_OPS:
         raise NotPointwise(f"its body has {count} scalar ops, more than {MOST_OPS}")
+    plan = _plan(single, count, target)
+    with single.module.context, mlir.ir.Location.unknown():
+        function = _vector_function(plan, loop)
+    return Code(single, function, plan.workgroups, plan.threads)
+
+
+def _plan(single: Single, count: int, target: Target) -> Plan:
+    """How the elements are divided, of `count` scalar ops each."""
+    code = entry(single.module)
+    if target.kind is TargetKind.CUDA:
+        return Plan(single, code, 1, -(-single.count // THREADS), THREADS)
     lanes = _lanes(single, count, target)
     vectors = -(-single.count // lanes)
     work = vectors * (single.steps or UNKNOWN_STEPS) * count * OPERATION
     workgroups = max(1, min(MOST_WORKGROUPS, vectors, int(work / LEAST_WORK)))
-    plan = Plan(single, entry(single.module), lanes, workgroups)
-    with single.module.context, mlir.ir.Location.unknown():
-        function = _vector_function(plan, loop)
-    return Code(single, function, workgroups)
+    return Plan(single, code, lanes, workgroups)
 
 
 def hide_conditions(module: mlir.ir.Module) -> None:
@@ -125,7 +140,8 @@ def replace_with_elements(kernels: Kernels, loop: Operation, code: Code) -> None
             emit_copy(code.function, [*operands, *written])
 
         key = str(code.function)
-        kernel = Kernel(NAME, results, emit, key=key, workgroups=(code.workgroups,))
+        workgroups = (code.workgroups,)
+        kernel = Kernel(NAME, results, emit, key=key, workgroups=workgroups, threads=code.threads)
         operands = [
             _reinterpreted(value, _stored(value.type, kind))
             for value, kind in zip(single.operands, single.operand_kinds, strict=True)
@@ -196,7 +212,7 @@ def _emit(code: Plan, operands: Sequence[Value], written: Sequence[Value]) -> No
     vectors = -(-single.count // lanes)
     sources = [Array(memref) for memref in operands]
     targets = [Array(memref) for memref in written]
-    with loop_over(Number(workgroup_id()), vectors, code.workgroups) as number:
+    with _numbers(code, vectors) as number:
         first = (number * lanes).least(single.count - lanes)
         lane = Lanes(code, sources, targets, first)
         varying = (k for k, kind in enumerate(single.operand_kinds) if kind in _OF_ELEMENTS)
@@ -209,6 +225,16 @@ def _emit(code: Plan, operands: Sequence[Value], written: Sequence[Value]) -> No
             else:
                 with when(number.equals(0)):
                     _write_number(target, value)
+
+
+@contextmanager
+def _numbers(code: Plan, vectors: int) -> Iterator[Number]:
+    """The numbers of the vectors that a workgroup has, or that of the thread."""
+    if code.threads is not None:
+        yield Number(workgroup_id()) * code.threads + Number(thread_id())
+        return
+    with loop_over(Number(workgroup_id()), vectors, code.workgroups) as number:
+        yield number
 
 
 _OF_ELEMENTS: Final = frozenset({Kind.ELEMENT, Kind.ROWS})

@@ -1,0 +1,37 @@
+"""Times of two forms of the same op, and the sizes that they follow from (`cost.py`, `gpu_cost.py`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from .....dialects.types import TensorType
+
+
+@dataclass(frozen=True, slots=True)
+class Time:
+    """Nanoseconds on the host and in a kernel."""
+
+    host: float = 0.0
+    kernel: float = 0.0
+
+    def __add__(self, other: Time) -> Time:
+        return Time(self.host + other.host, self.kernel + other.kernel)
+
+    def times(self, count: float) -> Time:
+        """That, `count` times."""
+        return Time(self.host * count, self.kernel * count)
+
+    def greater(self, other: Time) -> Time:
+        """The greater in each form."""
+        return Time(max(self.host, other.host), max(self.kernel, other.kernel))
+
+
+def elements(type_: TensorType) -> int:
+    """How many elements a static array has."""
+    return prod(map(size_of, type_.shape))
+
+
+def size_of(n: object) -> int:
+    """A size that is known; loops with others are not estimated."""
+    return n if isinstance(n, int) else 1
