@@ -33,6 +33,7 @@ from ..tracing.interpreter import as_value
 from ..tracing.jax_rules import follows_jax
 from ..tracing.specs import ShapeDtype
 from .jaxpr_text import equation_text, jax_text
+from .nested_calls import JITTED
 
 
 class Var:
@@ -164,24 +165,38 @@ class _Reading:
         operation = function_called(self.closed.program.module, self.closed.symbol)
         arguments = [self.variable(a) for a in body(operation).arguments]
         count = len(arguments) - len(self.closed.captured)
+        eqns, results = self.function_read(operation)
+        constvars = [*arguments[count:], *self.constvars]
+        jaxpr = Jaxpr(constvars, arguments[:count], results, eqns, self.closed)
+        return jaxpr, self.constants
+
+    def function_read(self, operation: Any) -> tuple[list[JaxprEqn], list[Any]]:
+        """The equations and the results of a function whose arguments are known.
+
+        A call of a function that a transform derived is the equations of that function, as in JAX.
+        """
         operations, terminator = split_body(operation)
-        reader = Reader(self.codec)
-        eqns = []
+        reader, eqns = Reader(self.codec), list[JaxprEqn]()
         for child in operations:
             application = reader.read(child.operation, self.known.__getitem__)
             assert application is not None, f"{child.operation.name} is not an op of adze"
             if application.op.is_constant:
                 self.constant(child.results[0], application)
+            elif self.is_of_transform(application):
+                callee = function_called(self.closed.program.module, application.attributes["callee"])
+                self.known.update(zip(body(callee).arguments, application.operands, strict=True))
+                inner, results = self.function_read(callee)
+                eqns += inner
+                self.known.update(zip(child.results, results, strict=True))
             else:
                 eqns.append(self.equation(child.operation, application))
-        jaxpr = Jaxpr(
-            [*arguments[count:], *self.constvars],
-            arguments[:count],
-            [self.known[v] for v in terminator.operands],
-            eqns,
-            self.closed,
-        )
-        return jaxpr, self.constants
+        return eqns, [self.known[v] for v in terminator.operands]
+
+    def is_of_transform(self, application: Application) -> bool:
+        """Whether an op calls a function that nobody jitted."""
+        if application.op.name != "call":
+            return False
+        return application.attributes["callee"] not in self.closed.program.memo.get(JITTED, ())
 
     def variable(self, value: Any) -> Var:
         variable = self.known[value] = Var(next(self.numbers), _aval(self.codec.read_type(value.type)))
@@ -218,9 +233,12 @@ class _Reading:
             else:
                 params[_PARAMS.get((application.op.name, name), name)] = value
         if application.op.name == "call":
-            params["name"] = application.attributes["callee"]
+            callee = application.attributes["callee"]
+            params["name"] = self.closed.program.memo.get(JITTED, {}).get(callee, callee)
         if application.op.name == "scan" and len(params["length"]) == 1:
             (params["length"],) = params["length"]
+        if application.op.name == "scan":
+            params["unroll"] = 1
         return params
 
     def function(self, symbol: str) -> ClosedJaxpr:

@@ -1,7 +1,7 @@
 """The text of a jaxpr as JAX writes it, for programs that are written for JAX.
 
 Input: a jaxpr of `equations.py`. Output: `{ lambda ; a:f32[3]. let b:f32[3] = sin a in (b,) }`, over several
-lines where it is long. Idea: the equations are those that the jaxpr has. A number that is broadcast for
+lines where it is long. Idea: the equations are those that the jaxpr has. What is of rank 0 and broadcast for
 elementwise ops alone is written in its place, as JAX's ops take it.
 """
 
@@ -26,8 +26,11 @@ _RULES: Final = ("fwd", "bwd", "rule")
 _OBVIOUS: Final[dict[str, dict[str, Any]]] = {
     "broadcast_in_dim": {"shape": None, "sharding": None, "broadcast_dimensions": ()},
     "convert_element_type": {"sharding": None},
+    "dot_general": {"out_sharding": None, "precision": None},
 }
 """Attributes that JAX does not write where they have this value; None: never."""
+_LISTED: Final = (("dot_general", "dimension_numbers"),)
+"""Attributes whose innermost tuples JAX writes as lists."""
 
 
 def jax_text(jaxpr: Any) -> str:
@@ -42,7 +45,7 @@ def equation_text(eqn: Any) -> str:
 
 def type_text(aval: ShapeDtype) -> str:
     """A type as jaxprs have it: `f32[2,3]`, `bool[]`."""
-    name = "bool" if aval.dtype == np.bool_ else short_name(aval.dtype)
+    name = "bool" if aval.dtype == np.bool_ else short_name(aval.dtype).replace("ui", "u")
     return f"{name}[{','.join('?' if n is None else str(n) for n in aval.shape)}]"
 
 
@@ -62,16 +65,16 @@ class _Writer:
         """The text, whose first line stands at column `indent`."""
         numbers = _numbers_in_place(jaxpr)
         eqns = [e for e in jaxpr.eqns if not any(v in numbers for v in e.outvars)]
-        used = {v for e in eqns for v in e.invars if not _is_number(v)} | {
-            v for v in jaxpr.outvars if not _is_number(v)
-        }
+        named = [*(v for e in eqns for v in e.invars), *jaxpr.outvars]
+        written = (v if _is_number(v) else numbers.get(v, v) for v in named)
+        used = {v for v in written if not _is_number(v)}
         binders = [" ".join(map(self.bound, vs)) for vs in (jaxpr.constvars, jaxpr.invars)]
         head = f"{{ lambda {binders[0]}; {binders[1]}. let"
         lines = [self.equation(e, indent + 4, numbers, used) for e in eqns]
         results = ", ".join(self.operand(v, numbers) for v in jaxpr.outvars)
         tail = f"in ({results}{',' if len(jaxpr.outvars) == 1 else ''}) }}"
-        whole = f"{head} {'; '.join(lines)} {tail}"
-        if "\n" not in whole and indent + len(whole) <= _WIDTH:
+        whole = f"{head} {''.join(lines)} {tail}"
+        if len(lines) < 2 and "\n" not in whole and indent + len(whole) <= _WIDTH:
             return whole
         body = "".join(f"\n{' ' * (indent + 4)}{line}" for line in lines)
         return f"{head}{body}\n{' ' * (indent + 2)}{tail}"
@@ -88,17 +91,25 @@ class _Writer:
         start, end = f"{outs} = {eqn.primitive}", "".join(f" {self.operand(v, numbers)}" for v in eqn.invars)
         if not params:
             return start + end
-        texts = [
-            f"{key}={value.symbol if key in _RULES else self.attribute(value, indent + 2)}"
-            for key, value in params
-        ]
+        if eqn.primitive.name == "jit":
+            self._share_names(eqn)
+        texts = []
+        for key, value in params:
+            shown = _listed(value) if (eqn.primitive.name, key) in _LISTED else value
+            texts.append(f"{key}={value.symbol if key in _RULES else self.attribute(shown, indent + 2)}")
         whole = f"{start}[{' '.join(texts)}]{end}"
-        if "\n" not in whole and indent + len(whole) <= _WIDTH:
-            return whole
-        if not any(_has_jaxpr(value) for key, value in params if key not in _RULES):
+        if eqn.primitive.name != "jit" and "\n" not in whole and indent + len(whole) <= _WIDTH:
             return whole
         inner = "".join(f"\n{' ' * (indent + 2)}{text}" for text in texts)
         return f"{start}[{inner}\n{' ' * indent}]{end}"
+
+    def _share_names(self, eqn: Any) -> None:
+        """Let the variables of a jitted function have the names of what they are in its call."""
+        inner = eqn.params["jaxpr"].jaxpr
+        pairs = [*zip(inner.invars, eqn.invars, strict=False), *zip(inner.outvars, eqn.outvars, strict=False)]
+        for own, outer in pairs:
+            if not _is_number(own) and outer in self._names:
+                self._names.setdefault(own, self._names[outer])
 
     def attribute(self, value: Any, indent: int) -> str:
         """An attribute, whose name stands at column `indent`."""
@@ -124,8 +135,15 @@ class _Writer:
 
     def operand(self, value: Any, numbers: dict[Any, Any]) -> str:
         """A variable or a number where it is used."""
-        literal = value if _is_number(value) else numbers.get(value)
-        return self.name(value) if literal is None else f"{literal.val}:{type_text(literal.aval)}"
+        written = value if _is_number(value) else numbers.get(value, value)
+        return f"{written.val}:{type_text(written.aval)}" if _is_number(written) else self.name(written)
+
+
+def _listed(numbers: Any) -> Any:
+    """Nested tuples, of which those of numbers alone are lists."""
+    if any(isinstance(n, tuple) for n in numbers):
+        return tuple(map(_listed, numbers))
+    return list(numbers)
 
 
 def _is_jaxpr(value: Any) -> bool:
@@ -143,11 +161,11 @@ def _has_jaxpr(value: Any) -> bool:
 
 
 def _numbers_in_place(jaxpr: Any) -> dict[Any, Any]:
-    """Variables that are a number, broadcast for elementwise ops alone."""
+    """Variables that are a number, or an array of rank 0, broadcast for elementwise ops alone."""
     found = {
         e.outvars[0]: e.invars[0]
         for e in jaxpr.eqns
-        if e.primitive.name == "broadcast_in_dim" and _is_number(e.invars[0])
+        if e.primitive.name == "broadcast_in_dim" and not e.invars[0].aval.shape
     }
     for e in jaxpr.eqns:
         if not _is_elementwise(e) or all(v in found or _is_number(v) for v in e.invars):

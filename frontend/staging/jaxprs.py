@@ -15,15 +15,17 @@ from typing import Any
 import numpy as np
 
 from ...dialects.builder.emitter import Reader
-from ...dialects.types import INEXACT, TensorType, ValueType
+from ...dialects.types import FLOAT32, INEXACT, TensorType, ValueType
 from ...passes.ir.functions import function as function_called
 from ...passes.ir.functions import referenced, split_body
 from ...passes.ir.pretty import pretty
 from .. import tree
 from ..errors import ArgumentError
+from ..tracing.default_dtypes import floating
 from ..tracing.frames import Program, current_frame
 from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of
-from ..tracing.interpreter import as_value
+from ..tracing.interpreter import as_value, narrow_numbers
+from ..tracing.jax_rules import follows_jax
 from ..tracing.locations import user_location_text
 from ..tracing.specs import ShapeDtype
 from ..tracing.trace import function_name
@@ -61,7 +63,8 @@ def _traced(
     """The function of flat arrays in a program, with what it closes over as more arguments.
 
     A Python float is an argument of float32 in it, as in a jaxpr. That makes no difference where it meets no
-    floats of another width; it yields to these, with all of its bits, where it does.
+    floats of another width; it yields to these, with all of its bits, where it does. In programs written for
+    JAX that leave 64 bits off, Python's numbers have 32 bits in it.
     """
     leaves, structure = tree.flatten((tuple(args), kwargs))
     arguments = [_argument(leaf) for leaf in leaves]
@@ -71,12 +74,16 @@ def _traced(
         return function(*args, **kwargs)
 
     scope, name = FunctionScope(), function_name(function)
+    specs = [_spec(leaf) for leaf in leaves]
+    if follows_jax() and floating() == FLOAT32:
+        with narrow_numbers():
+            return scope, scope.trace(name, call, arguments), specs
     plain = [replace(a, weak_type=a.weak_type and not _is_float(a.type)) for a in arguments]
     traced = scope.trace(name, call, plain)
     if plain != arguments and _widens(scope.program, traced.symbol):
         scope.drop(traced.symbol)
         traced = scope.trace(name, call, arguments)
-    return scope, traced, [_spec(leaf) for leaf in leaves]
+    return scope, traced, specs
 
 
 def _widens(program: Program, symbol: str) -> bool:

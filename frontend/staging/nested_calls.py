@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ...dialects.types import TensorType
 from .. import tree
@@ -25,6 +25,10 @@ from ..transforms.named_axes import bound_axes
 
 if TYPE_CHECKING:
     from .jitted import Jitted
+
+
+JITTED: Final = "jitted"
+"""Where the memo of a program has the names of its jitted functions, by their symbols."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,8 @@ def _trace_nested(
         private=True,
         where=definition(jitted.function),
     )
+    name = getattr(jitted.function, "__name__", frame.symbol)
+    outer.program.memo.setdefault(JITTED, {})[frame.symbol] = name
     frame.least = outer.least | least_axes()
     with recording(frame):
         inner = []

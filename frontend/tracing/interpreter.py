@@ -7,7 +7,9 @@ frame on top and returns a `Tracer`; outside it evaluates with NumPy and returns
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Final
 
 import numpy as np
@@ -317,6 +319,23 @@ def scalar_value(x: bool | int | float | complex, dtype: np.dtype | None) -> Arr
     return as_weak(Array(np.asarray(x)))
 
 
+_NARROW: Final[ContextVar[bool]] = ContextVar("narrow_numbers", default=False)
+
+
+@contextmanager
+def narrow_numbers() -> Iterator[None]:
+    """A context in which weakly typed numbers have the bits of their dtype and no more, as in JAX."""
+    token = _NARROW.set(True)
+    try:
+        yield
+    finally:
+        _NARROW.reset(token)
+
+
+are_narrow: Final = _NARROW.get
+"""Whether numbers are narrow here."""
+
+
 _FACES: Final = {wide: narrow for narrow, wide in WIDE.items()}
 
 
@@ -344,6 +363,8 @@ def as_weak(value: Any) -> Any:
 def wide_of(value: Any) -> Any:
     """A weakly typed float or complex with all of its bits: in float64 or complex128, strongly typed.
     Any other value as it is."""
+    if are_narrow():
+        return value
     if isinstance(value, Array):
         return wide_array(value)
     if not value.weak_type or value.dtype not in WIDE:

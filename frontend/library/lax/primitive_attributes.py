@@ -110,6 +110,15 @@ def _pad(attributes: Attributes) -> dict[str, Any]:
     return {"padding_config": [*zip(*(attributes[k] for k in ("low", "high", "interior")), strict=True)]}
 
 
+def _slice(attributes: Attributes) -> dict[str, Any]:
+    strides = attributes["strides"]
+    return {
+        "start_indices": attributes["start"],
+        "limit_indices": attributes["limit"],
+        "strides": None if all(type(n) is int and n == 1 for n in strides) else strides,
+    }
+
+
 _ATTRIBUTES: Final[dict[str, Callable[[Attributes], dict[str, Any]]]] = {
     "argmax": _position,
     "argmin": _position,
@@ -126,7 +135,8 @@ _ATTRIBUTES: Final[dict[str, Callable[[Attributes], dict[str, Any]]]] = {
     "reshape": _renamed({"shape": "new_sizes"}, {"dimensions": None, "sharding": None}),
     "reverse": _renamed({"axes": "dimensions"}, {}),
     "scatter": _scatter,
-    "slice": _renamed({"start": "start_indices", "limit": "limit_indices"}, {}),
+    "reduce_sum": _renamed({}, {"out_sharding": None}),
+    "slice": _slice,
     "sort": _renamed({"axis": "dimension"}, {}),
 }
 """The attributes under JAX's names, for ops whose attributes have others."""

@@ -17,7 +17,7 @@ from ...errors import DtypeError
 from ...tracing.default_dtypes import note_promotion
 from ...tracing.interpreter import as_weak, ops
 from ...tracing.locations import user_location_text
-from .promotion import broadcast_together, coerce, convert, key_of, loop_dtypes
+from .promotion import broadcast_together, coerce, convert, dtype_of_numbers, key_of, loop_dtypes
 from .ufuncs import Ufunc
 
 Body = Callable[..., Any]
@@ -49,6 +49,8 @@ def prepared(name: str, ufunc: np.ufunc, xs: tuple[Any, ...]) -> tuple[list[Any]
     except DtypeError as error:
         message = error.message.replace(ufunc.__name__, name, 1)
         raise DtypeError(message, where=user_location_text(), hint=error.hint) from None
+    if weak:
+        dtypes = tuple(map(dtype_of_numbers, dtypes))
     note_promotion(values, dtypes)
     converted = [convert(v, d) for v, d in zip(values, dtypes, strict=True)]
     return (broadcast_together(converted) if len(converted) > 1 else converted), weak

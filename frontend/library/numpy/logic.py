@@ -23,6 +23,7 @@ from .promotion import (
     broadcast_together,
     coerce,
     convert,
+    dtype_of_numbers,
     fits,
     key_of,
     promote_keys,
@@ -42,7 +43,9 @@ def _comparison(direction: str, name: str, sign: str) -> Ufunc:
             return _against_giant(y, x, _MIRRORED[direction])
         keys = (key_of(x), key_of(y))
         dtype, weak = promote_keys(keys)
-        if weak or any(_is_beyond_floats(v, dtype) for v in (x, y)):
+        if weak:
+            dtype = dtype_of_numbers(dtype)
+        elif any(_is_beyond_floats(v, dtype) for v in (x, y)):
             dtype = WIDE.get(dtype, dtype)
         if dtype in COMPLEX and direction not in ("EQ", "NE"):
             raise dtype_error(f"{name}: complex numbers have no order", "compare .real, .imag or abs()")

@@ -34,7 +34,7 @@ from ...errors import ArgumentError, DtypeError, ShapeError
 from ...tracing.array import Array
 from ...tracing.default_dtypes import complex_floating, floating, floating_of, note_promotion, yields
 from ...tracing.frames import Tracer, current_frame
-from ...tracing.interpreter import as_value, as_weak, ops, scalar_value, wide_of
+from ...tracing.interpreter import are_narrow, as_value, as_weak, ops, scalar_value, wide_of
 from ...tracing.locations import user_location_text
 from ...tracing.sizes import Dim
 from ...tracing.specs import ShapeDtype
@@ -44,6 +44,7 @@ _WEAK: Final = {"b": bool, "i": int, "u": int, "f": float, "V": float, "c": comp
 # What they are computed in, so that they lose nothing until they meet an array.
 WIDE: Final = {FLOAT16: FLOAT64, FLOAT32: FLOAT64, COMPLEX64: COMPLEX128}
 _WIDEST: Final = (FLOAT64, COMPLEX128)
+_NARROW: Final = {FLOAT64: FLOAT32, COMPLEX128: COMPLEX64}
 _RANK: Final = {bool: 0, int: 1, float: 2, complex: 3}
 
 
@@ -211,12 +212,18 @@ def fits(value: int, dtype: np.dtype) -> bool:
     return int(limits.min) <= value <= int(limits.max)
 
 
+def dtype_of_numbers(dtype: np.dtype) -> np.dtype:
+    """The dtype that numbers of a dtype, which are weak all, are computed in: one of 64 bits, or in
+    `narrow_numbers` of 32."""
+    return _NARROW.get(dtype, dtype) if are_narrow() else WIDE.get(dtype, dtype)
+
+
 def promote(*xs: Any) -> tuple[Any, ...]:
     """The operands in the dtype they meet in; weak when all of them are."""
     values = [coerce(x) for x in xs]
     dtype, weak = common_dtype(*values)
     if weak:
-        return tuple(as_weak(convert(v, WIDE.get(dtype, dtype))) for v in values)
+        return tuple(as_weak(convert(v, dtype_of_numbers(dtype))) for v in values)
     note_promotion(values, [dtype] * len(values))
     return tuple(convert(v, dtype) for v in values)
 
@@ -232,8 +239,8 @@ def stays_weak(function: Any) -> Any:
         widened = [wide_of(as_value(x)) if _is_weak_float(x) else x for x in xs]
         result = function(*widened, **keywords)
         if isinstance(result, tuple):
-            return tuple(as_weak(r) if r.dtype in _WIDEST else r for r in result)
-        return as_weak(result) if result.dtype in _WIDEST else result
+            return tuple(as_weak(r) if _is_of_numbers(r) else r for r in result)
+        return as_weak(result) if _is_of_numbers(result) else result
 
     return call
 
@@ -242,6 +249,11 @@ def _is_weak_float(x: Any) -> bool:
     if isinstance(x, (Tracer, Array)):
         return bool(x.weak_type) and x.dtype in INEXACT
     return type(x) in (float, complex)
+
+
+def _is_of_numbers(result: Any) -> bool:
+    """Whether what was computed from numbers alone is a float of their dtype."""
+    return result.dtype in _WIDEST or (are_narrow() and result.dtype in _NARROW.values())
 
 
 def _decides(x: Any) -> bool:

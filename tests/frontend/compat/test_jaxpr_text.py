@@ -40,12 +40,61 @@ SCAN = """\
       num_carry=1
       num_consts=0
       reverse=False
+      unroll=1
     ] 0.0:f32[] a
   in (b, c) }"""
 CALL = """\
 { lambda ; a:f32[8]. let
-    b:f32[8] = jit[name=double jaxpr={ lambda ; c:f32[8]. let d:f32[8] = add c c in (d,) }] a
+    b:f32[8] = jit[
+      name=double
+      jaxpr={ lambda ; a:f32[8]. let b:f32[8] = add a a in (b,) }
+    ] a
   in (b,) }"""
+GRADIENT = """\
+{ lambda ; a:f32[]. let
+    b:f32[] = exp a
+    c:f32[] = add 1.0:f32[] b
+    _:f32[] = log c
+    d:f32[] = div 1.0:f32[] c
+    e:f32[] = mul d b
+  in (e,) }"""
+NUMBERS = """\
+{ lambda ; a:f32[]. let
+    b:f32[] = log a
+    c:f32[] = log 2.0:f32[]
+    d:f32[] = div b c
+  in (d,) }"""
+PRODUCT = """\
+{ lambda ; a:f32[3,4] b:f32[4]. let
+    c:f32[3,4] = add a 1.0:f32[]
+    d:f32[4] = add b 1.0:f32[]
+    e:f32[3] = dot_general[
+      dimension_numbers=(([1], [0]), ([], []))
+      preferred_element_type=float32
+    ] c d
+  in (e,) }"""
+NESTED = """\
+{ lambda ; a:f32[8]. let
+    b:f32[8] = jit[
+      name=<lambda>
+      jaxpr={ lambda ; a:f32[8]. let
+          c:f32[8] = jit[
+            name=double
+            jaxpr={ lambda ; a:f32[8]. let c:f32[8] = add a a in (c,) }
+          ] a
+          b:f32[8] = mul c 3.0:f32[]
+        in (b,) }
+    ] a
+    d:f32[8] = mul b 2.0:f32[]
+  in (d,) }"""
+REDUCED = """\
+{ lambda ; a:f32[8]. let
+    b:f32[4] = slice[limit_indices=(4,) start_indices=(0,) strides=None] a
+    c:f32[] = reduce_sum[axes=(0,) out_sharding=None] a
+    d:f32[] = reduce_max[axes=(0,)] a
+    e:f32[] = add c d
+    f:f32[4] = mul b e
+  in (f,) }"""
 
 
 def double(x: Any) -> Any:
@@ -61,6 +110,11 @@ def double(x: Any) -> Any:
         (lambda x: lax.cond(x >= 0.0, lambda t: t + 3.0, lambda f: f - 3.0, x), (jnp.float32(5),), BRANCHES),
         (lambda x: lax.scan(lambda c, e: (c + e, c), jnp.float32(0), x), (X,), SCAN),
         (lambda x: jax.jit(double)(x), (X,), CALL),
+        (lambda x: jax.jit(lambda a: jax.jit(double)(a) * 3)(x) * 2, (X,), NESTED),
+        (jax.grad(lambda x: jnp.log(1.0 + jnp.exp(x))), (100.0,), GRADIENT),
+        (lambda x: jnp.log(x) / jnp.log(2.0), (3.0,), NUMBERS),
+        (lambda x, y: jnp.dot(x + 1, y + 1), (jnp.ones((3, 4)), X[:4]), PRODUCT),
+        (lambda x: x[:4] * (jnp.sum(x) + jnp.max(x)), (X,), REDUCED),
         (
             lambda x: x + jnp.array([1.0, 2.0]),
             (X[:2],),
