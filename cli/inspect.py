@@ -89,7 +89,9 @@ def _rows(artifact: Inspection, judged: Sequence[Verdict]) -> list[tuple[str, ob
         ("signature", f"by key {signer(artifact.signature)}, not checked" if artifact.signature else "none"),
     ]
     if manifest.work is not None:
-        rows.append(("work", f"{manifest.work:.3g} floating point operations a call"))
+        grows = any(spec.static_shape is None for s in manifest.signatures for spec in s.inputs)
+        counted = ", sizes that are not known counted as 1" if grows else ""
+        rows.append(("work", f"{manifest.work:.3g} floating point operations a call{counted}"))
     rows += [(name.replace("_", " "), version) for name, version in sorted(manifest.versions.items())]
     return rows
 

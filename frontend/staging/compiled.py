@@ -100,7 +100,8 @@ class Compiled(Described):
             work = self.manifest.work
             name = self._device or default_device(self.target)
             device = get_device(name, work=work)
-            executable = Executable(self.vmfb, device, self.manifest.signatures, sites=self.sites)
+            grows = work if name == "cpu" else None
+            executable = Executable(self.vmfb, device, self.manifest.signatures, sites=self.sites, work=grows)
             self._function = executable.function(self.program.symbol)
         return self._function
 

@@ -59,7 +59,7 @@ class Lowered(Described):
             self.target,
             flags=(*self.target.flags, *self.options().flags()),
             ir_sha256=ir_sha256,
-            work=float(self.hints.largest_work) if self.hints.is_static else None,
+            work=float(self.hints.largest_work),
             extra=None if self.job is None else {EXTRA: self.job.to_json()},
             parameters=kept_arrays(self.program),
         )

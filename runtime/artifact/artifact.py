@@ -160,13 +160,20 @@ def load_contents(
         if job is not None:
             check_division(job, manifest.signatures)
         sites = () if job is None else enter_job(job, (manifest.ir_sha256 or manifest.to_json()).encode())
-        executable = Executable(module, chosen, manifest.loaded_signatures, imported, sites)
+        work = manifest.work if _is_free(manifest, device) else None
+        executable = Executable(module, chosen, manifest.loaded_signatures, imported, sites, work)
     except ArtifactError as error:
         kind = OtherVersionError if isinstance(error, OtherVersionError) else ArtifactError
         raise kind(f"{location}: {error.message}", hint=error.hint) from error
     except DistributedError as error:
         raise DistributedError(f"{location}: {error.message}", hint=error.hint) from None
     return LoadedProgram(executable, manifest, chosen, contents.ir, reason)
+
+
+def _is_free(manifest: Manifest, device: str | Device | None) -> bool:
+    """Whether each call may choose between the drivers of the CPU: nobody named one, and no array is kept."""
+    named = (device, fitting_setting(manifest.target))
+    return all(name in (None, "cpu") for name in named) and manifest.parameters is None
 
 
 def _chosen(

@@ -125,7 +125,8 @@ class Manifest:
     file, and of the module that was chosen in the manifest of a loaded program. `variants` are all modules,
     in their order, and empty where there is one only.
 
-    `work` is the number of floating point operations of a call, where known: it chooses the CPU driver.
+    `work` is the number of floating point operations of a call, where known, dynamic sizes counted as 1: it
+    chooses the CPU driver.
     `extra` is free for what the front end wants to find again.
     """
 

@@ -25,7 +25,7 @@ from ..artifact.signature import (
 )
 from ..errors import ArtifactError, CallError, CallTypeError, DeviceError, FailedCallError
 from .array import DeviceArray, buffer_element_type, from_host
-from .devices import Device, get_device
+from .devices import Device, cpu_driver_for, get_device
 from .gpu_faults import is_lost, lost_device
 from .host_calls import HostSite, host_call_error, modules_of, take_raised
 from .native import native
@@ -48,14 +48,20 @@ class Executable:
         signatures: Iterable[FunctionSignature] = (),
         modules: Sequence[Callable[[iree_runtime.VmInstance], iree_runtime.VmModule]] = (),
         sites: Sequence[HostSite] = (),
+        work: float | None = None,
     ) -> None:
         """Load `vmfb` on `device`. `signatures` give what IREE forgets: names and signs.
 
         `modules` make the modules of IREE that the program imports, such as that of its parameters, and
-        `sites` are the functions of this process that it calls.
+        `sites` are the functions of this process that it calls. `work` is what a call takes, dynamic sizes
+        counted as 1: with it calls of a program on the caller's thread run on the pool where they are large.
+        A program with a state has one device, so it must have none.
         """
         self.device = get_device(device)
         self._sites = tuple(sites)
+        self._larger = None
+        if work is not None and self.device.name == "local-sync" and not modules and not sites:
+            self._larger = LargeCalls(work, lambda: Executable(vmfb, "local-task", signatures))
         modules = (*modules, *modules_of(self._sites, self.device))
         self.device.enter()
         try:
@@ -106,7 +112,10 @@ class Executable:
             signature = signature_from_declaration(name, declaration)
         elif declaration:
             check_signature(signature, signature_from_declaration(name, declaration))
-        return Function(self._context, self._opened_again, vm_function, signature, self.device)
+        function = Function(self._context, self._opened_again, vm_function, signature, self.device)
+        if self._larger is not None:
+            function.large_calls = self._larger.of(signature)
+        return function
 
     def _opened_again(self) -> tuple[iree_runtime.VmContext, Device]:
         """In a forked child: the program on a device of this process, whose threads are here.
@@ -156,6 +165,8 @@ class Function:
             for shape, dtype, element_type in self._inputs
         )
         """For each input of static shape whose NumPy arrays are copied for a call: IREE's element type."""
+        self.large_calls: LargeCallsOf | None = None
+        """The same on the pool of threads, where some calls are large."""
 
     def __call__(self, *arguments: DeviceArray) -> list[DeviceArray]:
         """Call with one DeviceArray per input; the results are new arrays."""
@@ -216,6 +227,10 @@ class Function:
         """
         if not self.device.is_cpu:
             self.device.enter()
+        if self.large_calls is not None:
+            views = list(views)
+            if self.large_calls.has(views):
+                return self.large_calls.function.call_usable(views)
         inputs = self._new_list(self._arity)
         push = inputs.push_ref
         for view in views:
@@ -243,8 +258,9 @@ class Function:
         """What a call by hand takes, by name: see `call_views`. None where results need a look, on GPUs.
 
         It is that of the present context: a forked child has another one where the device has threads.
+        None, too, where the sizes of a call decide where it runs.
         """
-        if not self.device.is_cpu:
+        if not self.device.is_cpu or self.large_calls is not None:
             return None
         return {
             "invoke": self._invoke,
@@ -257,13 +273,18 @@ class Function:
         """A result that another program for a GPU takes: without elements it has no bytes."""
         return view if view.byte_length else self.device.empty_view(view.shape, view.element_type)
 
-    def _run(self, views: Sequence[Any]) -> list[DeviceArray]:
+    def call_usable(self, views: Iterable[Any]) -> list[Any]:
+        """As `call_views`, on a device that may have to be opened again."""
         if not self.is_usable:
             self._open_again()
+        return self.call_views(views)
+
+    def _run(self, views: Sequence[Any]) -> list[DeviceArray]:
+        results = self.call_usable(views)
         device = self.device
         return [
             DeviceArray(view, tuple(view.shape) if shape is None else shape, dtype, device)
-            for view, (dtype, shape) in zip(self.call_views(views), self._outputs, strict=True)
+            for view, (dtype, shape) in zip(results, self._outputs, strict=True)
         ]
 
     def _invoke_of(self, context: iree_runtime.VmContext) -> Invoke:
@@ -318,6 +339,44 @@ class Function:
             f"on {self.device.name}",
             hint=f"move it: {spec.name}.to({self.device.name!r})",
         )
+
+
+class LargeCalls:
+    """A program on the pool of threads, loaded there when the first large call comes."""
+
+    def __init__(self, work: float, load: Callable[[], Executable]) -> None:
+        self.work = work
+        self.executable = functools.cache(load)
+
+    def of(self, signature: FunctionSignature) -> LargeCallsOf | None:
+        """Those of one function; None where all its sizes are known, so that its calls take the same."""
+        places: dict[str | tuple[int, int], tuple[int, int]] = {}
+        for number, spec in enumerate(signature.inputs):
+            for axis, size in enumerate(spec.shape):
+                if not isinstance(size, int):
+                    places.setdefault(size or (number, axis), (number, axis))
+        return LargeCallsOf(self, signature.name, tuple(places.values())) if places else None
+
+
+class LargeCallsOf:
+    """The large calls of a function: `places` are an argument and an axis for each size that is not known."""
+
+    def __init__(self, program: LargeCalls, name: str, places: Sequence[tuple[int, int]]) -> None:
+        self._program = program
+        self._name = name
+        self._places = places
+
+    def has(self, views: Sequence[Any]) -> bool:
+        """Whether a call with these arguments repays the pool: its work grows as its sizes do."""
+        work = self._program.work
+        for number, axis in self._places:
+            work *= views[number].shape[axis]
+        return cpu_driver_for(work) == "local-task"
+
+    @property
+    def function(self) -> Function:
+        """The function that runs on the pool."""
+        return self._program.executable().function(self._name)
 
 
 def _is_copied(shape: tuple[int, ...], dtype: np.dtype) -> bool:

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from ....dialects.op import Op
+from ....dialects.ops.constants import Constant
 from ....dialects.types import BFLOAT16, FLOAT32, TensorType, ValueType
 from ....runtime.targets import Target, TargetKind
 
@@ -29,7 +30,7 @@ class ModuleHints:
     were none. `largest_work` is that of its largest kernel in operations, as far as it can be told before
     there are kernels: of its largest op, a byte that it moves counted as `FLOPS_A_BYTE`, or of a chain of
     elementwise functions between two products. Threads pay by the kernel, which ends with all of them waiting
-    for the last.
+    for the last. Of an op with dynamic sizes it is what grows with them.
     """
 
     data_tiling: bool = False
@@ -48,6 +49,7 @@ class OpWork:
     is_static: bool
     is_matrix_product: bool
     dtype: np.dtype
+    growing_bytes: int = 0  # those of arrays with dynamic sizes
     element_work: int = 0  # of a function of single elements that is more than a multiplication
 
 
@@ -60,19 +62,22 @@ def estimate_work(
     """Estimate one application: products of matrices exactly, other ops as one operation an element touched.
 
     So a product with a vector, which waits for memory, counts as little as a sum of the same matrix.
+    Constants are made before the call.
     """
     arrays = [t for t in (*operands, *results) if isinstance(t, TensorType)]
-    counts = [prod(1 if n is None else n for n in t.static_shape) for t in arrays]
+    counts = [prod(1 if n is None else n for n in t.static_shape) for t in arrays if op is not Constant]
     flops = max(counts, default=0)
     reuses = op.reuses_operands(arrays, attributes)
     if reuses:
         flops = op.flops(arrays[:-1], arrays[-1:], attributes)
+    sizes = [n * t.dtype.itemsize for n, t in zip(counts, arrays, strict=False)]
     return OpWork(
         flops,
-        sum(n * t.dtype.itemsize for n, t in zip(counts, arrays, strict=True)),
+        sum(sizes),
         all(t.is_static for t in arrays),
         reuses and op.is_product,
         arrays[0].dtype if arrays else FLOAT32,
+        sum(size for size, t in zip(sizes, arrays, strict=False) if not t.is_static),
         op.element_cost * max(counts, default=0) if op.element_cost > 1 else 0,
     )
 
@@ -88,7 +93,8 @@ def module_hints(target: Target, ops: Iterable[OpWork], *, has_square: bool = Fa
     is_static, data_tiling = True, False
     for each in ops:
         flops += each.flops
-        largest = max(largest, each.flops, FLOPS_A_BYTE * each.bytes_moved)
+        bytes_moved = each.bytes_moved if each.is_static else each.growing_bytes
+        largest = max(largest, each.flops, FLOPS_A_BYTE * bytes_moved)
         products += each.is_matrix_product
         chained += each.element_work
         moved += each.bytes_moved

@@ -6,5 +6,5 @@ func.func @f(%x: tensor<?x8xbf16>, %w: tensor<8x4xbf16>) -> tensor<?x4xbf16> {
   return %0 : tensor<?x4xbf16>
 }
 
-// CHECK: module attributes {adze.hints = {bytes_moved = 88 : i64, data_tiling = true, flops = 64 : i64, is_static = false, largest_work = 176 : i64}, adze.target = "cpu:x86-64-v3"} {
+// CHECK: module attributes {adze.hints = {bytes_moved = 88 : i64, data_tiling = true, flops = 64 : i64, is_static = false, largest_work = 64 : i64}, adze.target = "cpu:x86-64-v3"} {
 // CHECK: "adze.dot_general"
