@@ -47,6 +47,12 @@ cases = {
         lambda x: fori(0, 9, lambda i, v: v.at[xp.argmax(v)].set(0).at[i + 1].add(v[i]), x), normal(40)),
     "complex numbers": (
         lambda z: fori(0, 5, lambda i, v: v * v * f4(.1) + z, z), normal(50) + np.complex64(1j) * normal(50)),
+    "sums of complex numbers": (
+        lambda z: fori(0, 5, lambda i, v: v * f4(.1) + v.sum(), z),
+        normal(50) + np.complex64(1j) * normal(50)),
+    "long sums": (
+        lambda x: fori(0, 4, lambda i, v: v - v.max(axis=1, keepdims=True) + v.min() + v.sum(axis=0) / 9, x),
+        normal(8, 300)),
     "a factor": (xp.linalg.cholesky, square),
     "a solution": (xp.linalg.solve, square, normal(24, 2)),
 }
@@ -83,7 +89,7 @@ def compiled(function: Any, *shapes: tuple[int, ...]) -> Any:
 
 @pytest.mark.parametrize(
     ("function", "shapes", "stages"),
-    [(newton, [(1000,)], 0), (newton, [()], 0), (power, [(64, 64), (64,)], 6)],
+    [(newton, [(1000,)], 0), (newton, [()], 0), (power, [(64, 64), (64,)], 10)],
 )
 def test_loops_with_small_bodies_are_one_kernel(
     function: Any, shapes: list[tuple[int, ...]], stages: int

@@ -323,8 +323,33 @@ def _define_function(symbol: str, call: _Call) -> None:
             view(next(written), r.type, r.sizes) if r.tied is None else operands[r.tied]
             for r in call.kernel.results
         ]
+        if (call.kernel.threads or 1) > 1:
+            for array in dict.fromkeys(results):
+                _share(array)
         call.kernel.emit(operands, results)
         mlir.func.ReturnOp([])
+
+
+def _share(array: Value) -> None:
+    """Tell the compiler that other threads of a GPU write an array, whose address an empty assembly gets.
+
+    IREE says of each array that nothing else refers to it, and LLVM concludes that it is the same behind a
+    barrier: a thread went on with the number that it had stored itself, **silently** (sums of complex numbers
+    in a loop, IREE 3.13; `tests/gpu/test_loops.py` sees it).
+    """
+    word = mlir.ir.IntegerType.get_signless(64)
+    address = mlir.ir.Operation.create(
+        "memref.extract_aligned_pointer_as_index", results=[mlir.ir.IndexType.get()], operands=[array]
+    ).result
+    mlir.ir.Operation.create(
+        "llvm.inline_asm",
+        operands=[mlir.arith.index_cast(word, address)],
+        attributes={
+            "asm_string": mlir.ir.StringAttr.get(""),
+            "constraints": mlir.ir.StringAttr.get("l,~{memory}"),
+            "has_side_effects": mlir.ir.UnitAttr.get(),
+        },
+    )
 
 
 def _view(

@@ -42,6 +42,10 @@ class _Temporary:
     def type(self) -> mlir.ir.MemRefType:
         return mlir.ir.MemRefType(self.allocation.results[0].type)
 
+    @property
+    def is_complex(self) -> bool:
+        return isinstance(self.type.element_type, mlir.ir.ComplexType)
+
 
 def settle_allocations(module: mlir.ir.Module) -> list[Type]:
     """Place every temporary; the tensor types of the scratch that is passed as arguments now."""
@@ -69,7 +73,10 @@ def settle_allocations(module: mlir.ir.Module) -> list[Type]:
 
 
 def settle_for_threads(module: mlir.ir.Module, threads: int) -> list[Type]:
-    """As `settle_allocations`, on a GPU: what threads share is in their workgroup's memory, or scratch."""
+    """As `settle_allocations`, on a GPU: what threads share is in their workgroup's memory, or scratch.
+
+    Observed: the compiler ends (segmentation fault) where a workgroup's memory has complex numbers.
+    """
     _refuse_carried_buffers(module)
     function = functions(module)[KERNEL].operation
     block = function.regions[0].blocks[0]
@@ -77,7 +84,7 @@ def settle_for_threads(module: mlir.ir.Module, threads: int) -> list[Type]:
     used = 0
     for operation in operations_named(module, "memref.alloc"):
         temporary = _Temporary(operation, _aligned_bytes(operation))
-        if used + temporary.size <= WORKGROUP:
+        if used + temporary.size <= WORKGROUP and (threads == 1 or not temporary.is_complex):
             used += temporary.size
             with mlir.ir.InsertionPoint.at_block_begin(block):
                 place = _alloca(temporary.type) if threads == 1 else _of_workgroup(temporary.type)

@@ -36,6 +36,7 @@ from .masked_steps import restrict_masked
 from .old_values import keep_old_values
 from .outline import KERNEL
 from .parameters import constants_to_arguments, order_results, share_buffers, to_buffers
+from .partial_sums import cut_sums
 from .ranges import simplify_ranges
 from .register_tiles import keep_in_registers
 from .repeat import repeat_cheap
@@ -55,6 +56,8 @@ LOOPS: Final = (
     "func.func(iree-codegen-memrefcopy-to-linalg),fold-memref-alias-ops,func.func(buffer-loop-hoisting),"
     f"{TIDY},func.func(convert-linalg-to-loops),fold-memref-alias-ops,{TIDY}"
 )
+COPIES: Final = "func.func(iree-codegen-memrefcopy-to-linalg),fold-memref-alias-ops"
+PARALLEL: Final = LOOPS.replace("convert-linalg-to-loops", "convert-linalg-to-parallel-loops")
 FLATTEN: Final = f"loop-invariant-code-motion,expand-strided-metadata,lower-affine,{TIDY}"
 
 WAYS: Final = (
@@ -135,7 +138,10 @@ def _as_loops(module: mlir.ir.Module, target: Target) -> list[Type]:
 
 def _as_threads(module: mlir.ir.Module) -> tuple[int, list[Type]]:
     """The code of the threads of a GPU's workgroup; how many there are, and the types of its scratch."""
-    upstream(module, LOOPS.replace("convert-linalg-to-loops", "convert-linalg-to-parallel-loops"))
+    upstream(module, COPIES)
+    if cut_sums(module):
+        upstream(module, TIDY)
+    upstream(module, PARALLEL)
     threads = share_among_threads(module)
     store_bytes(module)
     upstream(module, f"fold-memref-alias-ops,{FLATTEN}")

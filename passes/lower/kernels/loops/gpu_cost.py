@@ -21,6 +21,7 @@ from .....dialects.ops.indexing.scatter import Scatter
 from .....dialects.ops.reduction import ArgumentExtremum, Cumulative, Reduction
 from .....dialects.ops.shape.rearrange import Concatenate, Movement
 from .....dialects.types import TensorType
+from .partial_sums import parts_of
 from .times import Time, elements, size_of
 
 STEP: Final = 15_000.0
@@ -60,15 +61,16 @@ def time_on_gpu(
     count = max((elements(t) for t in results), default=0)
     if op is DotGeneral:
         depth = prod(size_of(operands[0].shape[axis]) for axis in attributes["contracting"][0])
-        return Time(LAUNCH + count * depth * PRODUCT, _rounds(count) * depth * TERM + BARRIER)
+        return Time(LAUNCH + count * depth * PRODUCT, _sums(count, depth))
     if op in (Scatter, DynamicUpdateSlice):
         updates = elements(operands[2] if op is Scatter else operands[1])
         alone = updates * ALONE if op is Scatter else _rounds(updates) * ROUND
         return Time(LAUNCH + count * ELEMENT, alone + BARRIER)
     if issubclass(op, (Reduction, ArgumentExtremum)):
         terms = max(map(elements, operands))
-        each = terms / max(count, 1) * (ALONE if count == 1 else TERM)
-        return Time(LAUNCH + terms * ELEMENT, _rounds(count) * each + BARRIER)
+        depth = terms // max(count, 1)
+        alone = depth * ALONE if issubclass(op, ArgumentExtremum) else _sums(count, depth)
+        return Time(LAUNCH + terms * ELEMENT, alone)
     if issubclass(op, Cumulative):
         return Time(2 * LAUNCH + count * ELEMENT, count * ALONE + BARRIER)
     if count == 1:
@@ -77,6 +79,12 @@ def time_on_gpu(
         return Time()  # a view, or the place where its users take elements
     cost = min(max(op.element_cost, 1), MOST_OF_FUNCTIONS)
     return Time(count * ELEMENT * cost, _rounds(count) * ROUND * cost)
+
+
+def _sums(count: int, depth: int) -> float:
+    """So many sums, each of `depth` terms."""
+    parts = parts_of(count, depth)
+    return _rounds(count * parts) * depth / parts * TERM + parts * TERM + BARRIER
 
 
 def _rounds(count: int) -> int:
