@@ -14,7 +14,7 @@ import adze
 import adze.numpy as xp
 from adze import ShapeDtype, lax
 from adze.passes.lower.forms import reductions, scatter
-from adze.passes.lower.tuning import configuration, convolution_plans
+from adze.passes.lower.tuning import configuration, convolution_plans, gpu_products
 from adze.runtime.artifact.device_code.kernels import gpu_kernels, ptx_of
 
 KINDS = ("add", "multiply", "max", "min", "set")
@@ -32,7 +32,7 @@ def joined(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The CPU takes CUDA's form of the gradient of a kernel, in short parts; what it asked for that."""
     asked: list[Any] = []
     monkeypatch.setattr(configuration, "joins_places", lambda target: asked.append(target) or True)
-    monkeypatch.setattr(configuration, "GPU_DEPTH", 20)
+    monkeypatch.setattr(gpu_products, "DEPTH", 20)
     monkeypatch.setattr(convolution_plans, "WORK", 1 << 62)
     monkeypatch.setenv("ADZE_CACHE", "0")
     return asked
