@@ -9,6 +9,7 @@ import numpy as np
 from ...dialects.types import plain_array
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
+from ..tracing.default_dtypes import narrowed
 from ..tracing.exchange import of_dlpack
 from ..tracing.locations import located, user_location_text
 from ..tracing.scalars import scalar_in_dtype, wide_array
@@ -25,7 +26,8 @@ _KINDS: Final = {bool: "biufVc", int: "iufVc", float: "fVc", complex: "c"}
 def runtime_argument(leaf: Any, dtype: np.dtype, device: Device | None = None) -> DeviceArray | np.ndarray:
     """One argument leaf as the runtime takes it, for a program on `device` if there is one."""
     if type(leaf) is np.ndarray:
-        return leaf
+        is_wide = leaf.dtype != dtype and narrowed(leaf.dtype) == dtype
+        return leaf.astype(dtype) if is_wide else leaf
     if isinstance(leaf, Array):
         leaf = leaf if leaf.dtype == dtype else wide_array(leaf)
         if leaf.buffer is not None:

@@ -130,6 +130,17 @@ def yields(dtype: np.dtype) -> bool:
     return dtype in _WIDEST and is_float32()
 
 
+_NARROW: Final = {FLOAT64: FLOAT32, COMPLEX128: COMPLEX64}
+
+
+def narrowed(dtype: np.dtype) -> np.dtype:
+    """The dtype of an array of NumPy's where it enters: 32 bits for 64 in programs written for JAX that leave
+    64 bits off (after `adze.compat.install()`), its own everywhere else."""
+    if dtype not in _WIDEST or not Installed.is_on or Floating.dtype != FLOAT32:
+        return dtype
+    return _NARROW[dtype] if _name_of(chosen()) is None else dtype
+
+
 @contextmanager
 def widening(enabled: bool = True) -> Iterator[None]:
     """A context in which the first float64 that comes into narrower numbers is a `WideningError`.

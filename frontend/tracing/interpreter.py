@@ -32,7 +32,7 @@ from ...dialects.types import (
 from ...passes.analysis.evaluate import WATCH
 from ..errors import ArgumentTypeError, OutOfRangeError
 from .array import Array, is_frozen
-from .default_dtypes import floating, stated_dtype, yields
+from .default_dtypes import floating, narrowed, stated_dtype, yields
 from .exchange import of_dlpack
 from .frames import Frame, Tracer, current_frame, leaked, suspended_frame
 from .jax_rules import FLOAT0
@@ -280,6 +280,8 @@ def as_value(x: Any, dtype: Any = None) -> Any:
     lifted = _lifted(x, wanted)
     if lifted is not None:
         return lifted
+    if wanted is None and isinstance(x, np.ndarray) and current_frame() is None:
+        wanted = narrowed(array.dtype)
     converted = array.astype(wanted or as_dtype(array.dtype), copy=False)
     is_users = converted is array and not isinstance(x, (list, tuple, np.generic))
     result = _concrete(converted.copy() if is_users and not is_frozen(converted) else converted)

@@ -25,7 +25,7 @@ from ....dialects.types import (
 )
 from ...errors import ZeroStepError
 from ...tracing.array import Array
-from ...tracing.default_dtypes import complex_floating, floating, floating_of, yields
+from ...tracing.default_dtypes import complex_floating, floating, floating_of, narrowed, yields
 from ...tracing.exchange import of_dlpack
 from ...tracing.frames import Tracer
 from ...tracing.interpreter import as_value, as_weak, ops
@@ -109,14 +109,15 @@ def _from_sequence(items: Any, dtype: np.dtype | None) -> Any:
     if dtype is None and _is_plain(items):
         kinds = {k: None for k in _kinds(items)}
         if any(k in PYTHON_SCALARS for k in kinds) and not _is_all_python(items):
-            dtype = result_type(*kinds)
+            dtype = narrowed(result_type(*kinds))
     value = as_value(items) if _is_plain(items) else _stacked(items, dtype)
     if dtype is None and value.dtype == FLOAT64 and _is_all_python(items):
         dtype = floating()
     if dtype is None and value.dtype == COMPLEX128 and _is_all_python(items):
         dtype = complex_floating()
-    if dtype is None:
+    if dtype is None and narrowed(value.dtype) == value.dtype:
         return value
+    dtype = dtype or narrowed(value.dtype)
     # Converted from the Python numbers themselves, not from what they were rounded to.
     return Array(np.asarray(items).astype(dtype)) if _is_all_python(items) else convert(value, dtype)
 

@@ -32,6 +32,15 @@ jax.eval_shape(lambda x: x + 1, jnp.ones(2))
 (jax.jit(lambda x: x, device=jax.devices()[0])(x) + 1).device
 x / np.sqrt(3)
 np.float64(2) * x
+jnp.array(host), jnp.asarray(host + 1j), jnp.array([host, host]), jnp.array(host, dtype=jnp.float16)
+x * host, jnp.sin(host), jnp.zeros(3).at[:].set(host), jnp.where(host > 0, host, 0), jnp.stack([host])
+jax.jit(lambda x: x * 2)(host + 0.1), jax.jit(lambda d: d["a"][0] * 2)({"a": (host, 1)})
+jax.jit(lambda x: x).lower(host).compile()(host), jax.device_put(host)
+jax.grad(lambda x, y: (x**2 * y).sum())(host + 1, host + 2), jax.vmap(jnp.sin)(host)
+jax.jvp(jnp.sin, (host,), (host,)), jax.vjp(jnp.sin, host)[1](host)
+jax.lax.scan(lambda c, x: (c + x, c * x), jnp.float32(0), host + 0.5)
+jax.lax.cond(True, lambda x: x, lambda x: x + 1, host), jax.lax.fori_loop(0, 2, lambda i, x: x + i, host)
+jax.make_jaxpr(lambda x: x + 1)(host)
 jax.jit(lambda x: x @ jnp.asarray(np.eye(3)) / np.sqrt(x.shape[0]))(x)
 jax.lax.scan(lambda c, _: (c * np.sqrt(0.5), None), jnp.float32(1), None, 3)[0]
 jnp.array([np.sqrt(2), 1.0])
