@@ -30,7 +30,7 @@ from .. import tree
 from ..tracing.array import Array
 from ..tracing.closed_over import held_by
 from ..tracing.default_dtypes import chosen, floating, is_float32, names_widening
-from ..tracing.frames import Program, current_frame
+from ..tracing.frames import Program, hold
 from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of, has_layouts
 from ..tracing.interpreter import as_value, as_weak
 from ..tracing.jax_rules import Installed
@@ -184,10 +184,7 @@ class _Call:
         """The function of the arrays, and of the arrays `held` that the functions of the construct see."""
 
         def results(arrays: Sequence[Any]) -> Any:
-            frame = current_frame()
-            assert frame is not None
-            for array, argument in zip(held, arrays[len(self.arrays) :], strict=True):
-                frame.hold(array, argument)
+            hold(held, arrays[len(self.arrays) :])
             return self._results(arrays[: len(self.arrays)])
 
         return scope.trace(name, results, [argument_of(v) for v in (*self.arrays, *held)])

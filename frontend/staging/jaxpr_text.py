@@ -50,8 +50,12 @@ def type_text(aval: ShapeDtype) -> str:
 
 
 def _letters() -> Iterator[str]:
-    for length in itertools.count(1):
-        yield from map("".join, itertools.product(string.ascii_lowercase, repeat=length))
+    """`a` to `z`, then `ba`, `bb`: numbers in base 26, as in JAX."""
+    for number in itertools.count():
+        name = string.ascii_lowercase[number % 26]
+        while number := number // 26:
+            name = string.ascii_lowercase[number % 26] + name
+        yield name
 
 
 class _Writer:

@@ -556,6 +556,14 @@ def trace_of(values: Iterable[Any]) -> Iterator[None]:
             _stack.frames = []
 
 
+def hold(arrays: Sequence[Array], arguments: Sequence[Tracer]) -> None:
+    """Let the function that is being recorded use its `arguments` wherever it uses these arrays."""
+    frame = current_frame()
+    assert frame is not None
+    for array, argument in zip(arrays, arguments, strict=True):
+        frame.hold(array, argument)
+
+
 def _leak(value: Tracer | Dim) -> LeakedTracerError:
     what = value.type if isinstance(value, Tracer) else f"dimension {value}"
     origin = value.origin() if isinstance(value, Tracer) else "a traced function"

@@ -20,7 +20,7 @@ from ...dialects import mlir
 from ...dialects.builder.emitter import Reader
 from ...dialects.dialect import BY_NAME
 from ...dialects.types import SIZE, TensorType, ValueType
-from ...passes.analysis.evaluate import evaluate
+from ...passes.analysis.evaluate import WATCH, Evaluation, evaluate
 from ...passes.analysis.varying import united
 from ...passes.autodiff.deferred import Deferred, is_deferred, require
 from ...passes.autodiff.variants import Variants, kinds_of, variant
@@ -268,7 +268,11 @@ class FunctionScope:
         frame = current_frame()
         if frame is None:
             arrays = [np.asarray(v) for v in operands]
-            values = evaluate(self.program.module, symbol, arrays, _compiled_loop)
+            kept = self.program.memo.get(Evaluation) if WATCH.get() is None else None
+            if kept is None:
+                values = evaluate(self.program.module, symbol, arrays, _compiled_loop)
+            else:
+                values = kept.call(symbol, arrays)
             evaluated = list(map(Array, values))
             layouts = self.program.memo.get((Layout, symbol))
             return evaluated if layouts is None else list(map(laid_out, evaluated, layouts))
@@ -290,6 +294,12 @@ class FunctionScope:
             memo[Engines] = Engines(self.program.module, self.program)
         engines: Engines = memo[Engines]
         return engines
+
+
+def keep_evaluation(scope: FunctionScope) -> None:
+    """Let calls outside a trace read the functions of the scope's program once: none of them changes."""
+    evaluation = Evaluation(scope.program.module, compile_loop=_compiled_loop)
+    scope.program.memo[Evaluation] = evaluation
 
 
 def has_layouts(scope: FunctionScope, symbol: str) -> bool:

@@ -105,12 +105,37 @@ class Seen(NamedTuple):
 
 
 def seen_by(functions: Sequence[Any]) -> Seen | None:
-    """What these functions, or other objects, see; None where nobody can say."""
+    """What these functions, or other objects, see; None where nobody can say.
+
+    That costs time too, so functions of the same code are not looked at for ever.
+    """
+    codes = tuple([_codes(f, _DEPTH) for f in functions])
+    if _in_vain.get(codes, 0) >= _TRIES:
+        return None
     look = _Look()
     try:
         return Seen(tuple([look.at(f) for f in functions]), look.arrays)
     except (_UnknownError, RecursionError):
+        if len(_in_vain) >= _MOST:
+            _in_vain.clear()
+        _in_vain[codes] = _in_vain.get(codes, 0) + 1
         return None
+
+
+def _codes(function: Any, depth: int) -> Any:
+    """The code of a function and of those that it holds; the class of another object."""
+    function = getattr(function, "__wrapped__", function)
+    code = getattr(function, "__code__", None)
+    if code is None or depth == 0:
+        return type(function)
+    held = [_cell(cell) for cell in getattr(function, "__closure__", None) or ()]
+    return code, tuple([_codes(f, depth - 1) for f in held if callable(f)])
+
+
+_DEPTH: Final = 4
+_TRIES: Final = 8
+_in_vain: Final[dict[Any, int]] = {}
+"""How often nobody could say what functions see, by their code."""
 
 
 class _Look:

@@ -57,8 +57,7 @@ def jvp(
         TangentType.of(v).read(t, n) for v, t, n in zip(call.values, tangent_leaves, call.names, strict=True)
     ]
     active = [t is not None for t in moving]
-    scope = FunctionScope()
-    nested = call.traced(scope, active)
+    scope, nested = call.known(active)
     operands = [*call.values, *nested.captured]
     derivative = scope.engines.forward.differentiate(
         nested.symbol, (*active, *(False for _ in nested.captured))

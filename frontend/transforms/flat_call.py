@@ -13,13 +13,15 @@ from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
 from ..tracing.concrete_values import KnownArgument
-from ..tracing.frames import Tracer, current_frame
+from ..tracing.frames import Tracer, current_frame, hold
 from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of
 from ..tracing.interpreter import as_value, ops, scalar_value, wide_of
 from ..tracing.locations import user_location_text
 from ..tracing.scalars import is_python_scalar
 from ..tracing.sizes import Dim
 from ..tracing.trace import argument_names, function_name
+from ..tracing.visible import is_plain
+from .known_traces import kinds_of, known_trace
 
 _NO_KEYWORDS: Final[Mapping[str, Any]] = {}
 
@@ -75,6 +77,35 @@ class FlatCall:
             else []
         )
         return scope.trace(function_name(self.function), self._call, arguments, sources=sources)
+
+    def known(self, differentiated: Sequence[bool]) -> tuple[FunctionScope, PrivateFunction]:
+        """As `traced`, in a scope that may have the function since an earlier call."""
+        rest = [a for i, a in enumerate(self._args) if i not in self._positions]
+        rest += [a for name, a in self._kwargs.items() if name not in self._keys]
+        may_know = not self.has_aux and is_plain(self.structure) and all(v is None for v in self._lost)
+        kinds = kinds_of(self.values) if may_know and current_frame() is None else None
+        places = len(self._args), tuple(self._positions), tuple(self._kwargs), tuple(self._keys)
+        key = None if kinds is None else ("derivative", places, tuple(differentiated), self.structure, kinds)
+        return known_trace(
+            key, [self.function, *rest], lambda scope, held: self._traced_with(scope, differentiated, held)
+        )
+
+    def _traced_with(
+        self, scope: FunctionScope, differentiated: Sequence[bool], held: Sequence[Array]
+    ) -> PrivateFunction:
+        """`traced`, with arrays that the function sees as arguments."""
+        if not held:
+            return self.traced(scope, differentiated)
+        count = len(self.values)
+
+        def call(leaves: Sequence[Any]) -> Any:
+            hold(held, leaves[count:])
+            return self._call(leaves[:count])
+
+        values, by = [*self.values, *held], [*differentiated, *(False for _ in held)]
+        sources = [KnownArgument(v, moves) for v, moves in zip(values, by, strict=True)]
+        arguments = [argument_of(v) for v in values]
+        return scope.trace(function_name(self.function), call, arguments, sources=sources)
 
     def _call(self, leaves: Sequence[Any]) -> Any:
         for leaf, lost in zip(leaves, self._lost, strict=True):

@@ -141,10 +141,9 @@ class LinearizedCall:
     """A call of a function: its result, and its derivative there with the residuals."""
 
     def __init__(self, call: FlatCall, mask: Sequence[bool]) -> None:
-        scope = FunctionScope()
         self.call = call
         active = [m and v.dtype in INEXACT for m, v in zip(mask, call.values, strict=True)]
-        nested = call.traced(scope, active)
+        scope, nested = call.known(active)
         operands = [*call.values, *nested.captured]
         linearized = scope.engines.linearizer.linearize(
             nested.symbol, (*active, *(False for _ in nested.captured))

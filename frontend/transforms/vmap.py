@@ -20,11 +20,13 @@ from ...dialects.types import TensorType
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
-from ..tracing.concrete_values import MappedArgument
-from ..tracing.frames import Tracer
+from ..tracing.concrete_values import KnownArgument, MappedArgument
+from ..tracing.frames import Tracer, current_frame, hold
 from ..tracing.function_scope import (
     Argument,
     FunctionScope,
+    PrivateFunction,
+    argument_of,
     keep_dimensions,
     named_sizes,
     resumes_trace,
@@ -36,6 +38,8 @@ from ..tracing.references import any_alive
 from ..tracing.sizes import Dim
 from ..tracing.trace import argument_names, function_name
 from ..tracing.varying import axes_of_value
+from ..tracing.visible import is_plain
+from .known_traces import kinds_of, known_trace
 from .named_axes import bound_axis
 from .reference_effects import mapped as mapped_with_references
 from .vmap_axes import Axes, MappedAxis, checked_axis, common_size, leaf_axes, result_axes
@@ -132,7 +136,6 @@ class _Mapping:
         self.size = common_size(function, sizes, axis_size)
 
     def run(self) -> Any:
-        scope = FunctionScope()
         operands, sources = list(map(wide_of, self.values)), list(self.sources)
         is_weak = [v.weak_type for v in self.values]
         if self.axis_name is not None:
@@ -141,7 +144,7 @@ class _Mapping:
             sources.append(MappedArgument(f"the position along the mapped axis '{self.axis_name}'"))
             is_weak.append(False)
         arguments = [replace(_slice_of(v), weak_type=weak) for v, weak in zip(operands, is_weak, strict=True)]
-        nested = scope.trace(function_name(self.function), self._call, arguments, sources=sources)
+        scope, nested = self._known(operands, arguments, sources)
         static = self.size if isinstance(self.size, int) else None
         mask = (*(True for _ in operands), *(False for _ in nested.captured))
         mapped = scope.engines.batcher(static).batch(nested.symbol, mask)
@@ -156,6 +159,29 @@ class _Mapping:
             for r, has_axis, axis in zip(results, mapped.batched_results, axes, strict=True)
         ]
         return tree.unflatten(nested.result_tree, placed)
+
+    def _known(
+        self, operands: Sequence[Any], arguments: Sequence[Argument], sources: Sequence[MappedArgument]
+    ) -> tuple[FunctionScope, PrivateFunction]:
+        """The function of one slice, in a scope that may have it since an earlier call."""
+        name, count = function_name(self.function), len(operands)
+
+        def trace(scope: FunctionScope, held: Sequence[Array]) -> PrivateFunction:
+            def call(tracers: Sequence[Any]) -> Any:
+                hold(held, tracers[count:])
+                return self._call(tracers[:count])
+
+            known = [KnownArgument(v, False) for v in held]
+            whole = [*arguments, *map(argument_of, held)]
+            return scope.trace(name, call, whole, sources=[*sources, *known])
+
+        shared = [leaf for leaf, is_mapped in zip(self.leaves, self.is_mapped, strict=True) if not is_mapped]
+        may_know = current_frame() is None and is_plain(self.structure)
+        kinds = kinds_of(operands) if may_know else None
+        weak = tuple([a.weak_type for a in arguments])
+        axes = self.axis_name, self.size, tuple(self.is_mapped), tuple([s.reason for s in sources])
+        key = None if kinds is None else ("vmap", self.structure, kinds, weak, axes)
+        return known_trace(key, [self.function, self.out_axes, *shared], trace)
 
     def _call(self, tracers: Sequence[Any]) -> Any:
         """The function on one slice; leaves that are not mapped are passed as they are."""

@@ -151,3 +151,13 @@ def test_a_rule_that_calls_its_function_is_written_by_name() -> None:
     assert "call_jaxpr={ lambda ; d:f32[] e:f32[]. let f:f32[] = mul d e in (f,) }" in text and "fwd=" in text
     spec = jax.ShapeDtypeStruct((), "float32")
     assert str(jax.jit(product).trace(spec, spec).jaxpr) == text
+
+
+def test_names_after_z() -> None:
+    def many(x):
+        for _ in range(30):
+            x = jnp.sin(x)
+        return x
+
+    text = str(jax.make_jaxpr(many)(X))
+    assert "z:f32[8] = sin y" in text and "ba:f32[8] = sin z" in text and "in (be,) }" in text

@@ -279,6 +279,19 @@ def test_jitted_functions_of_a_body_are_looked_through(monkeypatch: pytest.Monke
         assert float(loop(lambda x: jitted(x))) == value**LENGTH
 
 
+def test_functions_that_nobody_can_compare_are_not_looked_at_for_ever() -> None:
+    generator = np.random.default_rng(0)
+
+    def body(x: Any) -> Any:
+        return x + generator.normal()
+
+    for _ in range(10):
+        assert seen_by([body]) is None
+    generator = None  # type: ignore[assignment]
+    assert seen_by([body]) is None
+    assert seen_by([lambda x: (body, x)]) is not None
+
+
 def test_no_more_loops_are_known_than_a_few_hundred(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known_loops, "_MOST", 3)
     loops = known_loops.KnownLoops()
