@@ -19,7 +19,7 @@ from ..builder import LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
 from ..tuning import configuration
 from .contraction import Factor, is_one, matrix_product
-from .large_windows import copied_elements, permuted_copy
+from .large_windows import copied_windows, permuted_copy
 from .tensor_ops import (
     collapse_axes,
     convert_elements,
@@ -91,7 +91,8 @@ def _product_over_windows(
         some = extract_slice(
             b, image, [part * count, *[0] * (len(shape) - 1)], [count, *shape[1:]], [1] * len(shape)
         )
-        rows = Factor(_windows(ctx, some, b.shape(kernel), [count, *sizes[1:]], window, source), "mk")
+        windows = copied_windows(ctx, some, b.shape(kernel)[:-1], [count, *sizes[1:-1]], window, source)
+        rows = Factor(windows, "mk")
         product = matrix_product(ctx, rows, weights, source, carried)
         results.append(_as_image(b, product, [count, *sizes[1:]]))
     if parts == 1:
@@ -100,29 +101,6 @@ def _product_over_windows(
     for part, result in enumerate(results):
         whole = insert_slice(b, result, whole, [part * count, *[0] * (len(sizes) - 1)], [1] * len(sizes))
     return whole
-
-
-def _windows(
-    ctx: LoweringContext,
-    image: Value,
-    weights: Sequence[Size],
-    sizes: Sequence[Size],
-    window: Window,
-    dtype: np.dtype,
-) -> Value:
-    """The windows of an image, one a row: (batch and positions, taps and features)."""
-    b, ir = ctx.builder, mlir.ir
-    outer, spatial = len(sizes) - 1, len(sizes) - 2
-    loops = outer + spatial + 1
-    dims = [ir.AffineExpr.get_dim(a, b.context) for a in range(loops)]
-    pixels = [dims[0]]
-    for axis, (stride, dilation) in enumerate(zip(window.window_strides, window.rhs_dilation, strict=True)):
-        pixels.append(dims[1 + axis] * stride + dims[outer + axis] * dilation)
-    seen = ir.AffineMapAttr.get(ir.AffineMap.get(loops, 0, [*pixels, dims[-1]], b.context))
-    shape = [*sizes[:-1], *weights[:-1]]
-    copied = copied_elements(ctx, image, shape, seen, dtype)
-    rows = collapse_axes(b, copied, [list(range(outer)), list(range(outer, loops))])
-    return b.materialise(rows)
 
 
 def _as_image(b: LinalgBuilder, product: Value, sizes: Sequence[Size]) -> Value:

@@ -17,13 +17,13 @@ from ....dialects import mlir
 from ....dialects.ops.contraction.convolution_window import Layout, Window
 from ..builder import Attribute, LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
-from ..tuning import configuration, gpu_products
+from ..tuning import configuration
 from .contraction import Factor, grouped_product, matrix_product
-from .movement import reshape
 from .reductions import reduce_axes
 from .tensor_ops import (
     collapse_axes,
     convert_elements,
+    drop_unit_axes,
     expand_axes,
     extract_slice,
     insert_slice,
@@ -67,6 +67,15 @@ def product_at_each_position(
     shape = b.shape(image)
     batch, seen = shape[lhs_spec[0]], [shape[a] for a in lhs_spec[2:]]
     sizes = [b.shape(kernel)[a] for a in rhs_spec[2:]]
+    spatial = len(positions)
+    groups = [list(range(spatial)), [spatial], [spatial + 1]]
+    summed = shape[lhs_spec[1]]
+    parts = configuration.window_parts(ctx.target, (summed, *sizes, features), positions, batch, source)
+    if parts is not None:
+        product = _product_over_places(
+            ctx, image, kernel, lhs_spec, rhs_spec, positions, window, source, carried, parts
+        )
+        return expand_axes(b, product, groups, [*positions, batch, features])
     if set(window.rhs_dilation) == {1} and configuration.shifts_rows(
         positions, sizes, seen, shape[lhs_spec[1]], features
     ):
@@ -77,9 +86,72 @@ def product_at_each_position(
         result = _product_of_slices(
             ctx, image, kernel, lhs_spec, rhs_spec, positions, window, source, carried
         )
-    spatial = len(positions)
-    groups = [list(range(spatial)), [spatial], [spatial + 1]]
     return expand_axes(b, result, groups, [*positions, batch, features])
+
+
+def _product_over_places(
+    ctx: LoweringContext,
+    image: Value,
+    kernel: Value,
+    lhs_spec: Layout,
+    rhs_spec: Layout,
+    positions: Sequence[int],
+    window: Window,
+    source: np.dtype,
+    carried: np.dtype,
+    parts: int,
+) -> Value:
+    """One product for all places, whose sums go over all elements of the window; some images after others.
+
+    What each element of the window meets at each place is copied to a row: for the gradient of a kernel, what
+    the convolution itself has copied, so that both are one. The result is (places, batch, feature).
+    """
+    b = ctx.builder
+    image = permuted_copy(b, image, (lhs_spec[1], *lhs_spec[2:], lhs_spec[0]))
+    kernel = permuted_copy(b, kernel, (rhs_spec[1], *rhs_spec[2:], rhs_spec[0]))
+    (summed, *sizes, features), shape = b.shape(kernel), b.shape(image)
+    count, spatial = summed // parts, len(positions)
+    total: Value | None = None
+    for part in range(parts):
+        offsets = [part * count, *[0] * (spatial + 1)]
+        ones = [1] * (spatial + 2)
+        seen = extract_slice(b, image, offsets, [count, *shape[1:]], ones)
+        weights = extract_slice(b, kernel, offsets, [count, *sizes, features], ones)
+        swapped = window._replace(window_strides=window.rhs_dilation, rhs_dilation=window.window_strides)
+        rows = copied_windows(ctx, seen, [*positions, shape[-1]], [count, *sizes], swapped, source)
+        rest = collapse_axes(b, weights, [list(range(spatial + 1)), [spatial + 1]])
+        product = matrix_product(ctx, Factor(rows, "km"), Factor(rest, "kn"), source, carried)
+        if total is not None:
+            product = b.map_elements(carried, lambda s, _, x, y: s.add(carried, x, y), total, product)
+        total = product
+    assert total is not None
+    whole = drop_unit_axes(b, total, [False, True, True])
+    return expand_axes(b, whole, [[0, 1], [2]], [prod(positions), shape[-1], features])
+
+
+def copied_windows(
+    ctx: LoweringContext,
+    image: Value,
+    taps: Sequence[Size],
+    positions: Sequence[Size],
+    window: Window,
+    dtype: np.dtype,
+) -> Value:
+    """The windows of an image, one a row: (batch and positions, taps and features).
+
+    `positions`: how many there are, the batch first; `taps`: the sizes of the window, the features last.
+    """
+    b, ir = ctx.builder, mlir.ir
+    outer = len(positions)
+    loops = outer + len(taps)
+    dims = [ir.AffineExpr.get_dim(a, b.context) for a in range(loops)]
+    pixels = [dims[0]]
+    for axis, (stride, dilation) in enumerate(zip(window.window_strides, window.rhs_dilation, strict=True)):
+        pixels.append(dims[1 + axis] * stride + dims[outer + axis] * dilation)
+    seen = ir.AffineMapAttr.get(ir.AffineMap.get(loops, 0, [*pixels, dims[-1]], b.context))
+    copied = copied_elements(ctx, image, [*positions, *taps], seen, dtype)
+    rows = collapse_axes(b, copied, [list(range(outer)), list(range(outer, loops))])
+    return b.materialise(rows)
 
 
 def _product_of_slices(
@@ -148,8 +220,6 @@ def _product_of_shifts(
     first = sum(n * step for n, step in zip(low, steps, strict=True))
     kernel = extract_slice(b, kernel, [0, first, 0], [summed, length, features], [1, 1, 1])
     strides = [stride * step for stride, step in zip(window.window_strides, steps, strict=True)]
-    if configuration.joins_places(ctx.target):
-        return _product_of_joined_places(ctx, image, kernel, positions, strides, carried)
     beside = configuration.places_beside(batch, positions[-1])
     if beside > 1:
         elements -= strides[-1] * (beside - 1)
@@ -171,40 +241,3 @@ def _product_of_shifts(
         total = expand_axes(b, total, [[0], [1, 2], [3]], [len(places), beside, batch, features])
         total = collapse_axes(b, total, [[0, 1], [2], [3]])
     return total
-
-
-def _product_of_joined_places(
-    ctx: LoweringContext,
-    image: Value,
-    kernel: Value,
-    positions: Sequence[int],
-    strides: Sequence[int],
-    carried: np.dtype,
-) -> Value:
-    """One product for all places, whose sums are cut into parts, so that it occupies a GPU.
-
-    `image` is (summed, elements, batch), `kernel` (summed, length, features); a place starts at its
-    coordinates times `strides`.
-    """
-    b, ir = ctx.builder, mlir.ir
-    zero = b.scalars.constant(carried, 0)
-    (summed, elements, batch), (_, length, features) = b.shape(image), b.shape(kernel)
-    rows = prod(positions) * batch
-    parts = gpu_products.depth_parts(summed, rows, features, length)
-    terms = parts.count * parts.depth
-    kernel = pad_tensor(b, kernel, [0, 0, 0], [0, terms - length, 0], zero)
-    last = sum((n - 1) * stride for n, stride in zip(positions, strides, strict=True))
-    image = pad_tensor(b, image, [0, 0, 0], [0, max(0, terms + last - elements), 0], zero)
-    loops = len(positions) + 3
-    dims = [ir.AffineExpr.get_dim(a, b.context) for a in range(loops)]
-    element = dims[1]
-    for axis, stride in enumerate(strides):
-        element = element + dims[2 + axis] * stride
-    seen = ir.AffineMapAttr.get(ir.AffineMap.get(loops, 0, [dims[0], element, dims[-1]], b.context))
-    shape = [summed, terms, *positions, batch]
-    wide = b.materialise(copied_elements(ctx, b.materialise(image), shape, seen, carried))
-    wide = reshape(b, wide, [summed * parts.count, parts.depth, rows])
-    kernel = reshape(b, kernel, [summed * parts.count, parts.depth, features])
-    product = matrix_product(ctx, Factor(wide, "bkm"), Factor(kernel, "bkn"), carried, carried)
-    summed_up = reduce_axes(ctx, "reduce_sum", product, (0,), 0, carried, carried)
-    return expand_axes(b, summed_up, [[0, 1], [2]], [prod(positions), batch, features])

@@ -535,11 +535,6 @@ def copied_windows(target: Target, sizes: Sequence[Size]) -> str | None:
     return gpu_copy_text(workgroup=tiles, thread=[*ones, GPU_VECTOR], threads=rounded_up(threads, 32))
 
 
-def joins_places(target: Target) -> bool:
-    """Whether the products at all places of a large window are one, over a copy of what the window sees."""
-    return target.kind is TargetKind.CUDA
-
-
 def shifts_rows(
     positions: Sequence[int], window: Sequence[int], image: Sequence[Size], summed: Size, features: Size
 ) -> bool:

@@ -16,7 +16,9 @@ from adze import ShapeDtype, lax
 from adze.passes.lower.forms import reductions, scatter
 from adze.passes.lower.tuning import configuration, convolution_plans, gpu_products
 from adze.runtime.artifact.device_code.kernels import gpu_kernels, ptx_of
+from adze.runtime.targets import parse_target
 
+CUDA = parse_target("cuda:sm_80")
 KINDS = ("add", "multiply", "max", "min", "set")
 MEETS: dict[str, Any] = {
     "add": np.add,
@@ -28,14 +30,22 @@ MEETS: dict[str, Any] = {
 
 
 @pytest.fixture
-def joined(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The CPU takes CUDA's form of the gradient of a kernel, in short parts; what it asked for that."""
-    asked: list[Any] = []
-    monkeypatch.setattr(configuration, "joins_places", lambda target: asked.append(target) or True)
-    monkeypatch.setattr(gpu_products, "DEPTH", 20)
+def over_places(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The CPU takes CUDA's forms of convolutions and products, in short parts; in how many it cut images."""
+    cut: list[Any] = []
+    parts, deep = configuration.window_parts, gpu_products.deep_parts
+
+    def counted(_: Any, *sizes: Any) -> int | None:
+        cut.append(parts(CUDA, *sizes))
+        return cut[-1]
+
+    monkeypatch.setattr(configuration, "window_parts", counted)
+    monkeypatch.setattr(gpu_products, "deep_parts", lambda _, *sizes: deep(CUDA, *sizes))
+    for name, value in (("ROUNDED", 1), ("LEAST", 1), ("DEPTH", 32), ("DEEP", 64)):
+        monkeypatch.setattr(gpu_products, name, value)
     monkeypatch.setattr(convolution_plans, "WORK", 1 << 62)
     monkeypatch.setenv("ADZE_CACHE", "0")
-    return asked
+    return cut
 
 
 @pytest.fixture
@@ -93,9 +103,13 @@ def test_extrema_of_halves_see_special_values(dtype: type) -> None:
     assert not np.signbit(np.asarray(most)[2]) and np.signbit(np.asarray(least)[2])
 
 
-@pytest.mark.parametrize("batch", [1, 2, 3])
-def test_gradients_of_kernels_are_one_product(joined: list[Any], batch: int) -> None:
-    """Of integers, so that sums are exact in any order."""
+@pytest.mark.parametrize("batch, stride, dilation", [(1, 1, 1), (2, 1, 2), (4, 2, 1)])
+def test_gradients_of_kernels_are_one_product(
+    over_places: list[Any], batch: int, stride: int, dilation: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of integers, so that sums are exact in any order; of the last, the windows of one image at once."""
+    if batch == 4:
+        monkeypatch.setattr(configuration, "WINDOWS", 1 << 12)
     rng = np.random.default_rng(3)
     x = rng.integers(-3, 4, (batch, 12, 13, 2)).astype(np.float32)
     w = rng.integers(-3, 4, (3, 2, 2, 3)).astype(np.float32)
@@ -103,14 +117,19 @@ def test_gradients_of_kernels_are_one_product(joined: list[Any], batch: int) -> 
     def gradient(library: Any) -> Any:
         def loss(w: Any) -> Any:
             y = library.lax.conv_general_dilated(
-                x, w, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
+                x,
+                w,
+                (stride, stride),
+                "SAME",
+                rhs_dilation=(dilation, dilation),
+                dimension_numbers=("NHWC", "HWIO", "NHWC"),
             )
             return (y**2).sum()
 
         return library.jit(library.grad(loss))(w)
 
     np.testing.assert_array_equal(np.asarray(gradient(adze)), np.asarray(gradient(jax)))
-    assert joined
+    assert over_places and None not in over_places and (batch < 4 or max(over_places) > 1)
 
 
 def test_the_gradient_of_a_convolution_on_cuda_has_few_kernels() -> None:
@@ -125,14 +144,16 @@ def test_the_gradient_of_a_convolution_on_cuda_has_few_kernels() -> None:
         "cuda:sm_80"
     )
     kernels = gpu_kernels(lowered.compile().vmfb)
-    assert len(kernels) <= 12
+    assert len(kernels) == 7  # the windows of the image are copied once for both products
 
 
 def test_a_loop_on_cuda_reads_no_count_back() -> None:
     def step(sums: Any, i: Any) -> Any:
         return sums + lax.dynamic_index_in_dim(sums, 2 * i + 1, 0), None
 
-    lowered = adze.trace(lambda x: lax.scan(step, x, xp.arange(3))[0], ShapeDtype((8, 4))).lower("cuda:sm_80")
+    lowered = adze.trace(lambda x: lax.scan(step, x, xp.arange(3))[0], ShapeDtype((8, 1 << 18))).lower(
+        "cuda:sm_80"
+    )
     code = lowered.mlir()
     assert "scf.for" in code and not re.search(r"tensor\.extract %(?!from_elements)", code)
 
