@@ -25,7 +25,7 @@ _WORTHWHILE: Final = 1 << 12  # operations of a program's largest kernel that re
 
 def tuning_of(target: Target, hints: ModuleHints) -> TuneKernels | None:
     """What the compile of a program does to its kernels; None where that gains nothing."""
-    is_worthwhile = hints.data_tiling or hints.largest_work >= _WORTHWHILE
+    is_worthwhile = not hints.is_static or hints.largest_work >= _WORTHWHILE
     return tune_kernels if target.kind is TargetKind.CPU and is_worthwhile else None
 
 

@@ -29,6 +29,7 @@ MOST_OF_LONG: Final = 1 << 12  # the same where the body is long
 LONG: Final = 32  # operations of a body that is long
 
 MOST_ROWS: Final = 32  # rows that a workgroup reduces
+COUNTED_ROWS: Final = 8  # the same where it shows only at the call how many there are
 ROW_BYTES: Final = 16384  # how much of a row is reduced at once
 
 
@@ -137,6 +138,21 @@ def row_reduction_tiles(
     if step is None:
         return None
     return _row_tiles(sizes, kept, whole_row(size) if step == size else step)
+
+
+def counted_row_tiles(target: Target, size: int, kept: int, body: KernelBody) -> str | None:
+    """Tiles of a reduction of rows of a known size, of which nobody knows how many there are.
+
+    A row at once, where IREE takes parts of several rows. A long body is left to it.
+    """
+    width = max(target.vector_bits // body.bits, 1)
+    if size < width or size * body.bits > 8 * ROW_BYTES or body.operations >= LONG:
+        return None
+    return tiles_text(
+        distribution=[1] * (kept - 1) + [COUNTED_ROWS, 0],
+        vector_common_parallel=[1] * kept + [0],
+        vector_reduction=[0] * kept + [whole_row(size)],
+    )
 
 
 def gathered_row_tiles(target: Target, sizes: Sequence[int], kept: int, body: KernelBody) -> str | None:

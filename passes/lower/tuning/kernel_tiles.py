@@ -22,9 +22,11 @@ from ...ir.aliases import Operation, Type, Value
 from ..plan import target_of
 from .configuration import strip_tiles
 from .kernel_sizes import (
+    LONG,
     SMALL,
     KernelBody,
     complex_tiles,
+    counted_row_tiles,
     elementwise_tiles,
     gathered_element_tiles,
     gathered_row_tiles,
@@ -38,6 +40,8 @@ AROUND: Final = frozenset(
         "tensor.empty",
         "iree_tensor_ext.dispatch.tensor.load",
         "iree_tensor_ext.dispatch.tensor.store",
+        "iree_tensor_ext.dispatch.workload.ordinal",
+        "flow.dispatch.tie_shape",
         "func.return",
     }
 )
@@ -130,7 +134,10 @@ def _reduction_candidates(target: Target, generics: Sequence[Operation], root: O
     """Tiles for a kernel whose last reduction is `root`, the best first."""
     sizes, kinds = _loop_sizes(root), _is_summed(root)
     kept = kinds.count(False)
-    if not sizes or not 0 < kept < len(sizes) or any(kinds[:kept]):
+    if not sizes:
+        yield from _tiles_of_counted_rows(target, generics, root)
+        return
+    if not 0 < kept < len(sizes) or any(kinds[:kept]):
         return
     if any(_has_reduction(g) and (_loop_sizes(g), _is_summed(g)) != (sizes, kinds) for g in generics):
         return
@@ -146,6 +153,21 @@ def _reduction_candidates(target: Target, generics: Sequence[Operation], root: O
         tiles = strip_tiles(target, sizes, kept, max(target.vector_bits // body.bits, 1))
         if tiles:
             yield tiles
+
+
+def _tiles_of_counted_rows(target: Target, generics: Sequence[Operation], root: Operation) -> Iterator[str]:
+    """Tiles for a kernel that reduces rows of a known size, where other sizes are dynamic."""
+    *others, last = _all_loop_sizes(root)
+    kinds = _is_summed(root)
+    is_of_rows = bool(others) and all(others) and last > 0 and not any(kinds[:-1]) and kinds[-1]
+    if not is_of_rows or any(_has_reduction(g) and _is_summed(g) != kinds for g in generics):
+        return
+    along_memory = {loops[-1] for _, loops in _access(root) if loops and len(loops) == len(kinds)}
+    if along_memory != {len(others)} or any(_body(g).operations >= LONG for g in generics):
+        return
+    tiles = counted_row_tiles(target, last, len(others), _body(root))
+    if tiles:
+        yield tiles
 
 
 def _kernels(module: mlir.ir.Module) -> Iterator[list[Operation]]:
@@ -214,14 +236,19 @@ def _runs_along_columns(generic: Operation) -> bool:
 
 def _loop_sizes(generic: Operation) -> list[int] | None:
     """The size of each loop, None where one is not known or zero."""
+    sizes = _all_loop_sizes(generic)
+    return sizes if sizes and min(sizes) > 0 else None
+
+
+def _all_loop_sizes(generic: Operation) -> list[int]:
+    """The size of each loop, a negative number for a dynamic one."""
     sizes: dict[int, int] = {}
     for type_, loops in _access(generic):
         if isinstance(type_, mlir.ir.RankedTensorType):
             for loop, size in zip(loops or (), mlir.ir.RankedTensorType(type_).shape, strict=True):
                 sizes[loop] = size
     count = len(mlir.ir.ArrayAttr(generic.attributes["iterator_types"]))
-    ordered = [sizes.get(loop, 0) for loop in range(count)]
-    return ordered if ordered and min(ordered) > 0 else None
+    return [sizes.get(loop, 0) for loop in range(count)]
 
 
 def _bits(type_: Type) -> int | None:
