@@ -73,8 +73,9 @@ def read(d: Drawn) -> Case:
 def written(d: Drawn) -> Case:
     """One value everywhere, since what places that occur twice get is open otherwise."""
     want = d.x.copy()
-    want[d.index] = 1
-    return d.case("set", lambda xp, x, *places: xp.asarray(x).at[d.filled(places)].set(1), want)
+    one = np.ones((), d.x.dtype)
+    want[d.index] = one
+    return d.case("set", lambda xp, x, *places: xp.asarray(x).at[d.filled(places)].set(one), want)
 
 
 def updated(d: Drawn) -> Case:

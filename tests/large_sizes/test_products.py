@@ -61,7 +61,7 @@ def product(rng: np.random.Generator, sizes: dict[str, int], left: str, right: s
 @pytest.mark.parametrize("name", quick_first(list(SIZES), 1))
 @pytest.mark.parametrize("number", quick_first(range(7), 1))
 def test_products_in_all_orders_of_axes(name: str, number: int) -> None:
-    """Every seventh of the orders of axes; each tenth case is of another dtype."""
+    """Every seventh of the orders of axes, of several dtypes."""
     rng, sizes = np.random.default_rng(number), SIZES[name]
     check([product(rng, sizes, left, right, pick(rng, "ffffdF")) for left, right in ORDERS[number::7]])
 

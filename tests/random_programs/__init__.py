@@ -13,6 +13,7 @@ and `ADZE_FUZZ_EXAMPLES` times as many where that is set.
 | `loops` | nested loops, branches and batches that carry several arrays (`Loops`) |
 | `arrays` | loops over arrays that are updated, sliced and exchanged, batched or differentiated (`Arrays`) |
 | `smooth` | differentiable functions of one array (`Smooth`) |
+| `composed` | a dozen functions of arrays at the sizes of kernels, which adze and JAX have (`Composed`) |
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from typing import Any, Final
 
 import pytest
 
-from . import of_arrays, of_loops, of_ops, smooth
+from . import composed, of_arrays, of_loops, of_ops, smooth
 
-FEATURES: Final = frozenset({"plain", "large", "rounded", "loops", "arrays", "smooth"})
+FEATURES: Final = frozenset({"plain", "large", "rounded", "loops", "arrays", "smooth", "composed"})
 
 
 def random_program(seed: int, *features: str) -> Any:
-    """The program of a seed: `of_ops.Program`, `of_loops.Loops`, `of_arrays.Arrays` or `smooth.Smooth`."""
+    """The program of a seed: an object of `of_ops`, or of the module that the feature is named like."""
     assert set(features) <= FEATURES, features
     if "loops" in features:
         return of_loops.loops(seed)
@@ -36,6 +37,8 @@ def random_program(seed: int, *features: str) -> Any:
         return of_arrays.arrays(seed)
     if "smooth" in features:
         return smooth.smooth(seed)
+    if "composed" in features:
+        return composed.composed(seed)
     return of_ops.program(seed, features)
 
 
