@@ -21,10 +21,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ...dialects.communicator import bound
 from ...dialects.errors import AdzeError
 from ...dialects.types import ANY, TensorType
-from ...passes.analysis.evaluate import is_watching
 from ...passes.ir.functions import functions
 from .. import tree
 from ..tracing.array import Array
@@ -37,7 +35,7 @@ from ..tracing.jax_rules import Installed
 from ..tracing.layouts import layout_of
 from ..tracing.references import uses
 from ..tracing.scalars import is_python_scalar
-from ..tracing.visible import Seen, is_plain, seen_by
+from ..tracing.visible import Seen, is_plain, may_be_known, seen_by
 from .known_loops import KnownLoop, KnownLoops, unchanged
 
 _MOST: Final = 4096
@@ -93,7 +91,7 @@ def evaluated(options: Any, called: Sequence[Callable[..., Any]], operands: Any,
     then, so that other arrays make no other program.
     """
     call = _Call(operands, record)
-    seen = None if is_watching() or bound() is not None else seen_by(called)
+    seen = seen_by(called) if may_be_known() else None
     exact = None if seen is None else _exact_key(options, seen, call)
     if exact is not None and seen is not None:
         loop = _known.loops.find(exact)

@@ -34,9 +34,13 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ...dialects.communicator import bound
+from ...passes.analysis.evaluate import is_watching
 from .. import tree
 from .array import Array
 from .frames import Tracer
+from .varying import mesh_axes
+from .written_checks import WRITTEN
 
 _MOST: Final = 1_000
 """So many objects are looked at; functions that can see more are not compared."""
@@ -93,6 +97,12 @@ class _Same:
     def __eq__(self, other: object) -> bool:
         value = self._value()
         return isinstance(other, _Same) and value is not None and value is other._value()
+
+
+def may_be_known() -> bool:
+    """Whether nothing decides what a trace is but its arguments, what its functions see, and the defaults of
+    dtypes: no watch of values, no mesh, no written checks."""
+    return not (is_watching() or bound() is not None or mesh_axes() or WRITTEN.get() is not None)
 
 
 class Seen(NamedTuple):

@@ -16,16 +16,13 @@ from dataclasses import replace
 from typing import Any, Final
 from weakref import WeakSet
 
-from ...dialects.communicator import bound
-from ...passes.analysis.evaluate import is_watching
 from ..tracing.array import Array
 from ..tracing.default_dtypes import chosen, floating, names_widening
 from ..tracing.frames import JIT_DISABLED, current_frame, suspended_frame
 from ..tracing.function_scope import FunctionScope, PrivateFunction, keep_evaluation
 from ..tracing.jax_rules import Installed
 from ..tracing.layouts import layout_of
-from ..tracing.varying import mesh_axes
-from ..tracing.visible import seen_by
+from ..tracing.visible import may_be_known, seen_by
 
 _MOST: Final = 64
 """So many functions are known at once on a thread."""
@@ -98,7 +95,7 @@ def known_trace(
 def _may_know() -> bool:
     """Whether nothing else than its arguments and what it sees decides what a function is."""
     in_trace = current_frame() is not None or suspended_frame() is not None
-    return not (in_trace or is_watching() or JIT_DISABLED.get() or bound() is not None or mesh_axes())
+    return may_be_known() and not in_trace and not JIT_DISABLED.get()
 
 
 def _with_arguments(scope: FunctionScope, trace: Trace, held: Sequence[Array]) -> PrivateFunction:
