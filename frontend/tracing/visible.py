@@ -58,6 +58,14 @@ _PURE_MODULES: Final = frozenset(
 )
 """Packages whose functions compute and do nothing else, apart from those of `_IMPURE_MODULES`."""
 _IMPURE_MODULES: Final = ("numpy.random", "numpy.testing", "numpy.lib.npyio")
+_IMPURE_NAMES: Final = frozenset(
+    (
+        *("config", "load", "loads", "loadtxt", "genfromtxt", "fromfile", "memmap", "open_memmap"),
+        *("save", "savez", "savez_compressed", "savetxt", "seterr", "setbufsize", "set_printoptions"),
+        *("get_printoptions", "geterr"),
+    )
+)
+"""Names in them that read or write files and settings."""
 _PURE_BUILTINS: Final = frozenset(
     (
         *("abs", "all", "any", "bool", "bytes", "callable", "chr", "complex", "dict", "divmod", "enumerate"),
@@ -234,7 +242,7 @@ class _Look:
                 if own and not module.__name__.startswith("numpy"):
                     return module.__name__
                 raise _UnknownError
-            if own and "config" in attributes:
+            if own and not _IMPURE_NAMES.isdisjoint(attributes):
                 raise _UnknownError
             if own and module.__name__.partition(".")[0] in (_OWN, "jax"):
                 return module.__name__, *attributes
@@ -396,7 +404,10 @@ def _reads(code: CodeType) -> tuple[tuple[str, ...], ...]:
     return tuple(found)
 
 
-_NAME: Final = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_GLOBALS")
+_NAME: Final = (
+    *("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"),
+    *("LOAD_FROM_DICT_OR_GLOBALS", "LOAD_FROM_DICT_OR_DEREF"),
+)
 _ATTRIBUTE: Final = ("LOAD_ATTR", "LOAD_METHOD")
 _IMPORTS: Final = ("IMPORT_NAME", "IMPORT_STAR")
 

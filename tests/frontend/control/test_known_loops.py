@@ -146,6 +146,17 @@ def test_clocks_generators_and_iterators_are_asked_at_each_call() -> None:
         assert len({float(loop(body)) for _ in range(5)}) == 5
 
 
+def test_files_and_settings_are_read_at_each_call(tmp_path: Any) -> None:
+    def body(x: Any) -> Any:
+        return x + np.load(tmp_path / "x.npy")
+
+    assert seen_by([body]) is None
+    assert seen_by([lambda x: x * adze.config.jax_enable_x64]) is None
+    for value in (1.0, 1.0, 1.0, 2.0):
+        np.save(tmp_path / "x.npy", np.float32(value))
+        assert float(loop(body)) == 1 + LENGTH * value
+
+
 def test_prints_of_a_body_come_at_each_call(capsys: pytest.CaptureFixture[str]) -> None:
     def body(x: Any) -> Any:
         print("traced")
