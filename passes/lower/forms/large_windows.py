@@ -70,7 +70,7 @@ def product_at_each_position(
     spatial = len(positions)
     groups = [list(range(spatial)), [spatial], [spatial + 1]]
     summed = shape[lhs_spec[1]]
-    parts = configuration.window_parts(ctx.target, (summed, *sizes, features), positions, batch, source)
+    parts = configuration.copied_parts(ctx.target, (summed, *sizes, features), positions, batch, source)
     if parts is not None:
         product = _product_over_places(
             ctx, image, kernel, lhs_spec, rhs_spec, positions, window, source, carried, parts

@@ -501,11 +501,18 @@ def window_parts(
     None for a convolution that is none: IREE's code of one on CUDA has no multiply-add in float32, and a
     quarter of the instructions of tensor cores in float16 (counted in PTX, never timed).
     """
-    if target.kind is not TargetKind.CUDA or dtype in INTEGERS or dtype in COMPLEX:
+    if dtype in INTEGERS or dtype in COMPLEX or not all(isinstance(n, int) for n in (*sizes, channels)):
         return None
-    if not all(isinstance(n, int) for n in (*sizes, *window, channels)):
-        return None
-    if prod(sizes) * prod(window) * channels < gpu_products.ROUNDED:
+    parts = copied_parts(target, sizes, window, channels, dtype)
+    return parts if prod(sizes) * prod(window) * channels >= gpu_products.ROUNDED else None
+
+
+def copied_parts(
+    target: Target, sizes: Sequence[Size], window: Sequence[Size], channels: Size, dtype: np.dtype
+) -> int | None:
+    """Into how many parts the batch is cut, for whose windows there is room; None for no copies."""
+    is_known = all(isinstance(n, int) for n in (*sizes, *window, channels))
+    if target.kind is not TargetKind.CUDA or not is_known:
         return None
     copied = prod(sizes[:-1]) * prod(window) * channels * dtype.itemsize
     parts = (d for d in divisors(sizes[0]) if copied <= d * WINDOWS and d <= MOST_PARTS)

@@ -33,13 +33,13 @@ MEETS: dict[str, Any] = {
 def over_places(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The CPU takes CUDA's forms of convolutions and products, in short parts; in how many it cut images."""
     cut: list[Any] = []
-    parts, deep = configuration.window_parts, gpu_products.deep_parts
+    parts, deep = configuration.copied_parts, gpu_products.deep_parts
 
     def counted(_: Any, *sizes: Any) -> int | None:
         cut.append(parts(CUDA, *sizes))
         return cut[-1]
 
-    monkeypatch.setattr(configuration, "window_parts", counted)
+    monkeypatch.setattr(configuration, "copied_parts", counted)
     monkeypatch.setattr(gpu_products, "deep_parts", lambda _, *sizes: deep(CUDA, *sizes))
     for name, value in (("ROUNDED", 1), ("LEAST", 1), ("DEPTH", 32), ("DEEP", 64)):
         monkeypatch.setattr(gpu_products, name, value)
@@ -145,6 +145,19 @@ def test_the_gradient_of_a_convolution_on_cuda_has_few_kernels() -> None:
     )
     kernels = gpu_kernels(lowered.compile().vmfb)
     assert len(kernels) == 7  # the windows of the image are copied once for both products
+
+
+def test_small_gradients_of_kernels_on_cuda_are_one_product_too() -> None:
+    def gradient(x: Any, w: Any) -> Any:
+        layout = ("NHWC", "HWIO", "NHWC")
+
+        def loss(w: Any) -> Any:
+            return lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=layout).sum()
+
+        return adze.grad(loss)(w)
+
+    lowered = adze.trace(gradient, ShapeDtype((2, 12, 12, 4)), ShapeDtype((3, 3, 4, 8))).lower("cuda:sm_80")
+    assert len(gpu_kernels(lowered.compile().vmfb)) <= 4
 
 
 def test_a_loop_on_cuda_reads_no_count_back() -> None:
