@@ -6,8 +6,9 @@ of a large compile. Here the module is verified at the ends of the phases, which
 pass broke is still refused and never compiled. Every compile has its own session, since IREE latches the
 flags of a session at its first use. A phase loads the dialects of all targets, and its many clean-ups build
 the patterns of all ops that are loaded, which is most of a small compile: where IREE has the passes of a
-phase as a pipeline with a name too, they run in a session of their own that loads what they need. Nothing of
-IREE is imported before the first compile.
+phase as pipelines with a name too, they run in a session of their own that loads what they need
+(`pipelines.py`), also the host's half of the phase that compiles kernels (`halves.py`). Nothing of IREE is
+imported before the first compile.
 """
 
 from __future__ import annotations
@@ -17,6 +18,18 @@ import os
 from typing import Any, Final, Self
 
 from .diagnostics import SOURCE_NAME, Diagnostic, diagnostic_of, place_of
+from .halves import divided, joined
+from .pipelines import (
+    EXECUTABLE_SOURCES,
+    HAS_CHANGED,
+    HOST_WITH_KERNELS,
+    HOST_WITHOUT_KERNELS,
+    ITERATES,
+    MOST_ITERATIONS,
+    STREAM,
+    UNTIL_UNCHANGED,
+    VM,
+)
 
 FLAGS_REFUSED: Final = "flags refused"
 START: Final = "start"
@@ -39,16 +52,17 @@ PHASES: Final = (
 )
 """The phases of IREE's compiler, in order."""
 
-_PIPELINES: Final = {
-    "stream": "iree-stream-transformation-pipeline",
-    "vm": "iree-vm-transformation-pipeline",
-}
-"""Phases whose passes are a pipeline with a name as well, its options being what no flag of ours changes."""
+_PIPELINES: Final = {"stream": STREAM, "executable-sources": EXECUTABLE_SOURCES, "vm": VM}
+"""Phases whose passes have names as well, their options being what no flag of ours changes."""
+
+_DIVIDED: Final = "hal"
+"""The phase that compiles the kernels and the host's program, each for itself for CPUs."""
 
 _THREADED: Final = ("executable-configurations", "executable-targets", "hal")
 """Phases that compile kernels, each one on a thread of its own."""
 
 _EXECUTION_MODEL: Final = "--iree-execution-model=async-internal"
+_LLVM_CPU: Final = "llvm-cpu"
 _MOST_COPIED: Final = 16 * 2**20
 """Bytes of a module that is written and parsed again for a session of its own."""
 
@@ -59,6 +73,12 @@ _DIAGNOSTIC_CALLBACK: Final = ctypes.CFUNCTYPE(
 
 # The process that has the threads that IREE compiles with, once it has compiled.
 _threads_of: int | None = None
+
+
+class _StringRef(ctypes.Structure):
+    """MLIR's `MlirStringRef`."""
+
+    _fields_ = (("data", ctypes.c_char_p), ("length", ctypes.c_size_t))
 
 
 class Invocation:
@@ -140,7 +160,15 @@ class Invocation:
         """Run the passes of `phase`, the one behind the present."""
         pipeline = self._pipeline_behind(self._phase)
         if pipeline is not None and (not self._has_run_phases or self._moves_to_a_new_session()):
-            return bool(self._invocation.execute_text_pass_pipeline(pipeline))
+            return self._run_pipeline(pipeline)
+        if phase == _DIVIDED and self._is_divided():
+            return self._run_halves()
+        return self._run_phase(phase)
+
+    def _run_pipeline(self, passes: str) -> bool:
+        return bool(self._invocation.execute_text_pass_pipeline(passes))
+
+    def _run_phase(self, phase: str) -> bool:
         self._has_run_phases = True
         if (phase in _THREADED and _has_threads()) != self._is_threaded:
             self._is_threaded = not self._is_threaded
@@ -148,6 +176,42 @@ class Invocation:
         self._call("SetCompileFromPhase", ctypes.c_char_p, self._phase.encode())
         self._call("SetCompileToPhase", ctypes.c_char_p, phase.encode())
         return bool(self._invocation.execute())
+
+    def _is_divided(self) -> bool:
+        """Whether the halves of a program are compiled apart: for CPUs, where kernels are LLVM's dialect."""
+        return (
+            self._phase == PHASES[PHASES.index(_DIVIDED) - 1]
+            and _EXECUTION_MODEL in self._flags
+            and any(_LLVM_CPU in flag for flag in self._flags)
+        )
+
+    def _run_halves(self) -> bool:
+        """Run the phase `hal`: the passes of the kernels here, those of the host in a new session."""
+        program, phase = self.bytecode(), self._phase
+        if len(program) > _MOST_COPIED:
+            return self._run_phase(_DIVIDED)
+        halves = divided(program)
+        if not (self._parse(halves.kernels, phase) and self._run_phase(_DIVIDED) and self._is_valid()):
+            return False
+        kernels = self.bytecode()
+        self._renew()
+        if not (self._parse(halves.host, phase) and self._run_pipeline(HOST_WITHOUT_KERNELS)):
+            return False
+        whole = joined(self.bytecode(), kernels, halves.exports)
+        if whole is None:
+            self._renew()
+            return self._parse(program, phase) and self._run_phase(_DIVIDED)
+        return self._parse(whole, phase) and self._run_pipeline(HOST_WITH_KERNELS) and self._run_repeatedly()
+
+    def _run_repeatedly(self) -> bool:
+        """Run the passes that the phase `hal` ends with until they change nothing."""
+        for _ in range(MOST_ITERATIONS):
+            if not self._run_pipeline(UNTIL_UNCHANGED):
+                return False
+            if not self._loses_attribute(HAS_CHANGED):
+                return self._loses_attribute(ITERATES)
+        self._refuse("maximum iteration count exceeded in fixed point pipeline")
+        return False
 
     def _pipeline_behind(self, phase: str) -> str | None:
         """The name of the pipeline that takes a module of `phase` to the next one, if it has a name."""
@@ -192,15 +256,24 @@ class Invocation:
 
     def _is_valid(self) -> bool:
         """Whether MLIR's verifier accepts the module; it says why not."""
+        return self._asked("mlirOperationVerify")
+
+    def _loses_attribute(self, name: str) -> bool:
+        """Remove an attribute of the module; whether it was there."""
+        text = name.encode()
+        return self._asked("mlirOperationRemoveAttributeByName", _StringRef(text, len(text)))
+
+    def _asked(self, question: str, *details: _StringRef) -> bool:
+        """What a function of MLIR, called `question`, answers about the module."""
         invocation, library = self._invocation._inv_p, self._library
-        export, verify = library.ireeCompilerInvocationExportStealModule, library.mlirOperationVerify
+        export, ask = library.ireeCompilerInvocationExportStealModule, getattr(library, question)
         put_back = library.ireeCompilerInvocationImportStealModule
         export.restype, export.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
-        verify.restype, verify.argtypes = ctypes.c_bool, [ctypes.c_void_p]
+        ask.restype, ask.argtypes = ctypes.c_bool, [ctypes.c_void_p, *map(type, details)]
         put_back.restype, put_back.argtypes = ctypes.c_bool, [ctypes.c_void_p, ctypes.c_void_p]
         module = export(invocation)
-        is_valid = bool(verify(module))
-        return bool(put_back(invocation, module)) and is_valid
+        answer = bool(ask(module, *details))
+        return bool(put_back(invocation, module)) and answer
 
     def _call(self, name: str, kind: Any, value: Any) -> None:
         function = getattr(self._library, f"ireeCompilerInvocation{name}")

@@ -1,4 +1,4 @@
-"""Phases that run as IREE's named pipelines, in sessions of their own, end as the phases do."""
+"""Phases that run as pipelines of named passes, in other sessions or in halves, end as the phases do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import adze
-from adze.runtime.compile import compiler, invocation
+from adze.runtime.compile import compiler, halves, invocation
 from adze.runtime.compile.compiler import CompileOptions, compile_bytecode
 from adze.runtime.compile.invocation import Invocation
 from adze.runtime.targets import parse_target
@@ -45,6 +45,7 @@ def test_pipelines_make_the_bytes_that_phases_make(
     lowered = adze.trace(function, *arguments).lower(target)
     with_pipelines = lowered.compile(cache=False).vmfb
     monkeypatch.setattr(invocation, "_PIPELINES", {})
+    monkeypatch.setattr(Invocation, "_is_divided", lambda self: False)
     assert lowered.compile(cache=False).vmfb == with_pipelines
 
 
@@ -65,4 +66,29 @@ def test_other_execution_models_keep_their_phases() -> None:
     for options, has_pipelines in ((CompileOptions(), True), (CompileOptions(execution_model=model), False)):
         with Invocation((*parse_target("cpu").flags, *options.flags()), []) as begun:
             assert (begun._pipeline_behind("flow") is not None) is has_pipelines
-            assert begun._pipeline_behind("stream") is None
+            assert (begun._pipeline_behind("stream") is not None) is has_pipelines
+            assert begun._pipeline_behind("executable-sources") is None
+
+
+@pytest.mark.parametrize(
+    ("target", "is_divided"), [("cpu", True), ("vulkan:lavapipe", False), ("cuda", False)]
+)
+def test_halves_are_compiled_apart_for_cpus_behind_the_code_of_kernels(target: str, is_divided: bool) -> None:
+    with Invocation((*parse_target(target).flags, *CompileOptions().flags()), []) as begun:
+        assert not begun._is_divided()
+        begun._phase = "executable-targets"
+        assert begun._is_divided() is is_divided
+
+
+def test_a_host_that_does_not_call_every_kernel_is_compiled_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    lowered = adze.trace(lambda x: x * 2 + 1, np.ones(4, np.float32)).lower("cpu")
+    expected = lowered.compile(cache=False).vmfb
+    refused = []
+
+    def refuse(host: bytes, kernels: bytes, exports: tuple[str, ...]) -> bytes | None:
+        refused.append(halves.joined(host, kernels, (*exports, "another")))
+        return refused[-1]
+
+    monkeypatch.setattr(invocation, "joined", refuse)
+    assert lowered.compile(cache=False).vmfb == expected
+    assert refused == [None]
