@@ -30,7 +30,7 @@ from .faults.private_results import WAY_IS_CHOSEN, kernel_with_private_results
 from .faults.repeated_references import deduplicated, may_branch
 from .faults.replayed_copies import with_new_copies
 from .faults.unawaited_loops import with_awaited_loops
-from .invocation import FLAGS_REFUSED, Invocation, is_parsed
+from .invocation import FLAGS_REFUSED, Invocation
 from .kernels import fault_of_kernels
 from .libraries import (
     KERNELS_ARE_COMPILED,
@@ -229,7 +229,7 @@ def _compile_in_process(
     finish: Callable[[Invocation, list[Diagnostic], bool], bytes | None],
     needs_tune: bool = False,
 ) -> bytes | None:
-    if not is_parsed(module, diagnostics) or not invocation.parse(module):
+    if not invocation.begin(module):
         return None
     branches = may_branch(module)
     if not is_checked and tune is None:
@@ -338,7 +338,7 @@ def divided_into_kernels(module: bytes, target: Target, options: CompileOptions)
     """`module` as far as IREE's phase `flow`, in which its kernels stand; MLIR bytecode."""
     diagnostics: list[Diagnostic] = []
     with Invocation((*target.flags, *options.flags()), diagnostics) as invocation:
-        if is_parsed(module, diagnostics) and invocation.parse(module) and invocation.advance(_KERNEL_PHASE):
+        if invocation.begin(module) and invocation.advance(_KERNEL_PHASE):
             return invocation.bytecode()
     raise compile_error(module, target, options, diagnostics, None)
 

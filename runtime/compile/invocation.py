@@ -14,6 +14,7 @@ imported before the first compile.
 from __future__ import annotations
 
 import ctypes
+import io
 import os
 from typing import Any, Final, Self
 
@@ -29,6 +30,8 @@ from .pipelines import (
     STREAM,
     UNTIL_UNCHANGED,
     VM,
+    stated_devices,
+    until_flow,
 )
 
 FLAGS_REFUSED: Final = "flags refused"
@@ -58,11 +61,18 @@ _PIPELINES: Final = {"stream": STREAM, "executable-sources": EXECUTABLE_SOURCES,
 _DIVIDED: Final = "hal"
 """The phase that compiles the kernels and the host's program, each for itself for CPUs."""
 
+_WITHOUT_TARGETS: Final = ("input", "abi")
+"""Phases that load no dialects of targets."""
+_EVALUATING: Final = "global-optimization"
+"""The phase that evaluates what it computes in advance, in initializers; its pipeline does not."""
+_INITIALIZERS: Final = b"initializer\0"
+
 _THREADED: Final = ("executable-configurations", "executable-targets", "hal")
 """Phases that compile kernels, each one on a thread of its own."""
 
 _EXECUTION_MODEL: Final = "--iree-execution-model=async-internal"
 _LLVM_CPU: Final = "llvm-cpu"
+_DEVICES: Final = "hal.device.targets"
 _MOST_COPIED: Final = 16 * 2**20
 """Bytes of a module that is written and parsed again for a session of its own."""
 
@@ -103,7 +113,9 @@ class Invocation:
         self._phase = START
         self._session: Any = api.Session()
         self._invocation: Any = None
-        self._has_run_phases = False
+        self._has_targets = self._is_refused = False
+        self._source = b""
+        self._until_flow: dict[str, str] = {}
         # Alive until the session is closed: ctypes does not keep the callback for us. A handler set through
         # the MLIR bindings would abort the process, as compiling runs without the interpreter's lock.
         self._callback = _DIAGNOSTIC_CALLBACK(self._note)
@@ -115,6 +127,17 @@ class Invocation:
 
     def __exit__(self, *_: object) -> None:
         self._close()
+
+    def begin(self, module: bytes) -> bool:
+        """As `parse`, with a module that is refused where it is no MLIR of dialects that IREE has."""
+        pipelines = until_flow(self._flags) if len(module) <= _MOST_COPIED else {}
+        devices = stated_devices(self._flags) if pipelines else None
+        checked = checked_module(module, self._diagnostics, devices)
+        if checked is None:
+            return False
+        if checked is not module:
+            self._source, self._until_flow = module, pipelines
+        return self.parse(checked)
 
     def parse(self, module: bytes) -> bool:
         """Begin with `module`, which enters the first phase."""
@@ -128,7 +151,7 @@ class Invocation:
     def replace(self, module: bytes, phase: str | None = None) -> bool:
         """Go on with `module` instead, from the present phase or `phase`; also where IREE refused one."""
         phase = phase or self._phase
-        if self._pipeline_behind(phase) is not None:
+        if self._pipeline_behind(phase) is not None and (self._has_targets or self._is_refused):
             self._renew()
         return self._parse(module, phase)
 
@@ -136,6 +159,7 @@ class Invocation:
         """Run the phases behind the present one up to `last`, verifying the module at the end of each."""
         for phase in PHASES[PHASES.index(self._phase) + 1 : PHASES.index(last) + 1]:
             if not self._run(phase) or not self._is_valid():
+                self._is_refused = True
                 return False
             self._phase = phase
         return True
@@ -159,8 +183,9 @@ class Invocation:
     def _run(self, phase: str) -> bool:
         """Run the passes of `phase`, the one behind the present."""
         pipeline = self._pipeline_behind(self._phase)
-        if pipeline is not None and (not self._has_run_phases or self._moves_to_a_new_session()):
-            return self._run_pipeline(pipeline)
+        if pipeline is not None and (not self._has_targets or self._moves_to_a_new_session()):
+            evaluates = phase == _EVALUATING
+            return self._run_pipeline(pipeline) and (not evaluates or self._has_evaluated_all())
         if phase == _DIVIDED and self._is_divided():
             return self._run_halves()
         return self._run_phase(phase)
@@ -169,13 +194,28 @@ class Invocation:
         return bool(self._invocation.execute_text_pass_pipeline(passes))
 
     def _run_phase(self, phase: str) -> bool:
-        self._has_run_phases = True
+        self._has_targets = self._has_targets or phase not in _WITHOUT_TARGETS
         if (phase in _THREADED and _has_threads()) != self._is_threaded:
             self._is_threaded = not self._is_threaded
             self._session.context.enable_multithreading(self._is_threaded)
         self._call("SetCompileFromPhase", ctypes.c_char_p, self._phase.encode())
         self._call("SetCompileToPhase", ctypes.c_char_p, phase.encode())
         return bool(self._invocation.execute())
+
+    def _has_evaluated_all(self) -> bool:
+        """Begin again, with IREE's phases up to this one, where the program has initializers to evaluate."""
+        if _INITIALIZERS not in self.bytecode():
+            return True
+        self._until_flow = {}
+        self._renew()
+        phases = PHASES[1 : PHASES.index(_EVALUATING) + 1]
+        return self._parse(self._source, START) and all(map(self._run_phase_behind, phases))
+
+    def _run_phase_behind(self, phase: str) -> bool:
+        if not self._run_phase(phase):
+            return False
+        self._phase = phase
+        return True
 
     def _is_divided(self) -> bool:
         """Whether the halves of a program are compiled apart: for CPUs, where kernels are LLVM's dialect."""
@@ -216,7 +256,9 @@ class Invocation:
     def _pipeline_behind(self, phase: str) -> str | None:
         """The name of the pipeline that takes a module of `phase` to the next one, if it has a name."""
         following = PHASES[PHASES.index(phase) + 1] if phase != END else END
-        return _PIPELINES.get(following) if _EXECUTION_MODEL in self._flags else None
+        if _EXECUTION_MODEL not in self._flags:
+            return None
+        return self._until_flow.get(following) or _PIPELINES.get(following)
 
     def _moves_to_a_new_session(self) -> bool:
         """Take the module to a session that has loaded no dialects yet, unless it is too large for that."""
@@ -231,7 +273,7 @@ class Invocation:
         self._close()
         self._invocation = None
         self._session = self._api.Session()
-        self._has_run_phases = False
+        self._has_targets = self._is_refused = False
         self._session.context.enable_multithreading(False)
         self._is_threaded = False
         self._session.set_flags(*self._flags)
@@ -302,11 +344,12 @@ def load_compiler() -> None:
     from iree.compiler.api import ctypes_dl  # noqa: F401
 
 
-def is_parsed(module: bytes, diagnostics: list[Diagnostic]) -> bool:
-    """Whether a module is valid MLIR of dialects that IREE has, with at least one op.
+def checked_module(module: bytes, diagnostics: list[Diagnostic], devices: str | None = None) -> bytes | None:
+    """`module` if it is valid MLIR of dialects that IREE has, with at least one op, else None.
 
-    IREE's own parser lets an op of a foreign dialect through and crashes on it later. A session's context
-    that is told not to is never freed (observed: 4 MB a compile); this one is.
+    With `devices`, text of an attribute, it says that it is compiled for them, unless it has an attribute
+    for that already. IREE's own parser lets an op of a foreign dialect through and crashes on it later. A
+    session's context that is told not to is never freed (observed: 4 MB a compile); this one is.
     """
     from ...dialects.mlir import ir, new_context
 
@@ -316,11 +359,16 @@ def is_parsed(module: bytes, diagnostics: list[Diagnostic]) -> bool:
         except ir.MLIRError as error:
             errors = error.error_diagnostics
             diagnostics += [Diagnostic("error", d.message, place_of(str(d.location))) for d in errors]
-            return False
+            return None
         if len(parsed.body.operations) == 0:
             diagnostics.append(Diagnostic("error", "the module is empty", None))
-            return False
-    return True
+            return None
+        if devices is None or _DEVICES in parsed.operation.attributes:
+            return module
+        parsed.operation.attributes[_DEVICES] = ir.Attribute.parse(devices)
+        buffer = io.BytesIO()
+        parsed.operation.write_bytecode(buffer)
+        return buffer.getvalue()
 
 
 def _has_threads() -> bool:

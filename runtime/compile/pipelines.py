@@ -8,12 +8,83 @@ that of `iree-hal-transformation-pipeline`; `tests/runtime/compile/test_invocati
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 
 def _in_functions(passes: str) -> str:
     """`passes` in every function and initializer."""
     return ",".join(f"{kind}({passes})" for kind in ("func.func", "util.initializer", "util.func"))
+
+
+_NAMED_DEVICE: Final = "--iree-hal-target-device="
+_DEVICE_TARGET: Final = "=#hal.device.target<"
+_FLAGS_OF_PASSES: Final = (
+    "--iree-opt-",
+    "--iree-global-opt",
+    "--iree-dispatch-creation-",
+    "--iree-flow-",
+    "--iree-preprocessing-",
+    "--iree-util-",
+    "--iree-parameter-",
+)
+_LEVEL: Final = ("--iree-opt-level", "O3")
+_CONST_EVAL: Final = ("--iree-opt-const-eval", "false")
+_GLOBAL: Final = {"--iree-opt-strip-assertions": "strip-assertions"}
+_DISPATCH: Final = {
+    "--iree-dispatch-creation-data-tiling": "data-tiling",
+    "--iree-dispatch-creation-enable-aggressive-fusion": "aggressive-fusion",
+    "--iree-dispatch-creation-fuse-multi-use": "fuse-multi-use",
+}
+# What the optimization level O3 means for the two pipelines.
+_GLOBAL_O3: Final = {
+    "aggressive-transpose-propagation": "true",
+    "generalize-matmul": "true",
+    "outer-dim-concat": "true",
+    "strip-assertions": "true",
+    "const-eval": "false",
+}
+_DISPATCH_O3: Final = {"aggressive-fusion": "true"}
+
+
+def stated_devices(flags: Sequence[str]) -> str | None:
+    """The devices that `flags` state in full, as the text of MLIR's attribute; None where they name them."""
+    stated = [flag.removeprefix(_NAMED_DEVICE) for flag in flags if flag.startswith(_NAMED_DEVICE)]
+    if len(stated) != 1 or _DEVICE_TARGET not in stated[0]:
+        return None
+    name, _, target = stated[0].partition("=")
+    return f"{{{name} = {target}}}"
+
+
+def until_flow(flags: Sequence[str]) -> dict[str, str]:
+    """The phases from `preprocessing` to `flow`, of a module that states its devices, with `flags`.
+
+    Without the evaluation of constants, which compiles: `global-optimization` is right where it leaves no
+    initializers. Empty where a flag is not known here to be one of the pipelines' options.
+    """
+    level, global_options, dispatch_options = "", dict(_GLOBAL_O3), dict(_DISPATCH_O3)
+    for flag in flags:
+        name, _, value = flag.partition("=")
+        if name == _LEVEL[0]:
+            level = value
+        elif name in _GLOBAL:
+            global_options[_GLOBAL[name]] = value
+        elif name in _DISPATCH:
+            dispatch_options[_DISPATCH[name]] = value
+        elif name.startswith(_FLAGS_OF_PASSES) and (name, value) != _CONST_EVAL:
+            return {}
+    if level != _LEVEL[1]:
+        return {}
+    return {
+        "preprocessing": "iree-hal-materialize-target-devices,iree-hal-resolve-device-promises",
+        "global-optimization": f"iree-global-optimization-transformation-pipeline{_text(global_options)}",
+        "dispatch-creation": f"iree-dispatch-creation-pipeline{_text(dispatch_options)}",
+        "flow": "iree-flow-transformation-pipeline",
+    }
+
+
+def _text(options: dict[str, str]) -> str:
+    return f"{{{' '.join(f'{name}={value}' for name, value in options.items())}}}"
 
 
 _BEGIN: Final = "iree-util-verify-initialization-order,iree-util-attribute-call-graph"

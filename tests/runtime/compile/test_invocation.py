@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 import adze
+import adze.numpy as anp
 from adze.runtime.compile import compiler, halves, invocation
 from adze.runtime.compile.compiler import CompileOptions, compile_bytecode
 from adze.runtime.compile.invocation import Invocation
+from adze.runtime.compile.pipelines import stated_devices, until_flow
+from adze.runtime.compile.strategy import CONSTANTS_LATER, FUSE_LESS, ONE_USE
 from adze.runtime.targets import parse_target
 
 
@@ -25,12 +28,17 @@ def running_sum(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return adze.lax.scan(step, x[0], x)
 
 
+NOISE = np.random.default_rng(0).normal(size=(64, 64)).astype(np.float32)
 PROGRAMS = {
     "gradient of two layers": (
         adze.value_and_grad(loss),
         ([(np.ones((4, 6), np.float32), np.ones(6, np.float32))] * 2, np.ones((3, 4), np.float32)),
     ),
     "scan": (running_sum, (np.ones((5, 7), np.float32),)),
+    "constants that IREE evaluates": (
+        lambda x: x @ (np.sin(anp.asarray(NOISE)) @ anp.asarray(NOISE)),
+        (np.ones((3, 64), np.float32),),
+    ),
     "dynamic sizes": (lambda x, y: x @ y, (adze.ShapeDtype(("n", 3)), adze.ShapeDtype((3, "m")))),
 }
 PROGRAMS["gradient of two layers"][1][0][1] = (np.ones((6, 2), np.float32), np.ones(2, np.float32))
@@ -45,8 +53,42 @@ def test_pipelines_make_the_bytes_that_phases_make(
     lowered = adze.trace(function, *arguments).lower(target)
     with_pipelines = lowered.compile(cache=False).vmfb
     monkeypatch.setattr(invocation, "_PIPELINES", {})
+    monkeypatch.setattr(invocation, "until_flow", lambda flags: {})
     monkeypatch.setattr(Invocation, "_is_divided", lambda self: False)
     assert lowered.compile(cache=False).vmfb == with_pipelines
+
+
+def test_constants_that_iree_evaluates_begin_again_with_its_phases(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[bool] = []
+    evaluated = Invocation._has_evaluated_all
+
+    def watched(self: Invocation) -> bool:
+        result = evaluated(self)
+        begun.append(not self._until_flow)
+        return result
+
+    monkeypatch.setattr(Invocation, "_has_evaluated_all", watched)
+    for name in ("constants that IREE evaluates", "gradient of two layers"):
+        function, arguments = PROGRAMS[name]
+        adze.trace(function, *arguments).lower("cpu").compile(cache=False)
+    assert begun == [True, False]
+
+
+def test_flags_of_passes_are_options_of_pipelines_or_keep_the_phases() -> None:
+    flags = CompileOptions(extra_flags=(FUSE_LESS, ONE_USE, CONSTANTS_LATER)).flags()
+    passes = until_flow(flags)
+    assert "{aggressive-fusion=false data-tiling=false fuse-multi-use=false}" in passes["dispatch-creation"]
+    assert "strip-assertions=false" in passes["global-optimization"]
+    assert until_flow((*flags, "--iree-opt-data-tiling=true")) == {}
+    assert until_flow(CompileOptions(optimization="O2").flags()) == {}
+    assert until_flow(()) == {}
+
+
+def test_devices_are_stated_in_full_or_not_at_all() -> None:
+    flag = "--iree-hal-target-device=__device_0=#hal.device.target<'local', []>"
+    assert stated_devices(("--other", flag)) == "{__device_0 = #hal.device.target<'local', []>}"
+    assert stated_devices((flag, flag)) is None
+    assert stated_devices(("--iree-hal-target-device=local",)) is None
 
 
 def test_a_large_module_stays_in_its_session(monkeypatch: pytest.MonkeyPatch) -> None:
