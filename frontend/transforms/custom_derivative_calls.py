@@ -3,8 +3,9 @@
 Input: a call of a `custom_jvp` or `custom_vjp` function. Output: its body and rules as private functions,
 with the outer values that they capture.
 
-Idea: rules are traced with the call. Calls inside rules are the exception: their rules are traced when they
-are differentiated, since they may call for others without end. So are rules that see which tangents are zero.
+Idea: rules are traced with the call, in derivatives before the function itself. Calls inside rules are the
+exception: their rules are traced when they are differentiated, since they may call for others without end. So
+are rules that see which tangents are zero.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from .. import tree
 from ..errors import ArgumentTypeError, LeakedTracerError, TraceError
 from ..tracing.closed_over import closed_over
 from ..tracing.concrete_values import KnownArgument, origin_of
-from ..tracing.frames import capture_key, current_frame
+from ..tracing.frames import Frame, capture_key, current_frame
 from ..tracing.function_scope import (
     Argument,
     FunctionScope,
@@ -47,16 +48,26 @@ _IN_RULES: Final = ContextVar("whether the rule of a custom derivative is being 
 class TracedCustomFunction:
     """A traced custom function: its body, the symbols of its rules, and what they capture."""
 
-    body: PrivateFunction
+    make_body: Callable[[], PrivateFunction]
     rules: Sequence[str]
     captured: Captured
     values: Sequence[Any]
     is_used_elsewhere: bool = False
     is_deferred: bool = False
 
+    @functools.cached_property
+    def body(self) -> PrivateFunction:
+        """The function itself, traced when it is first asked for."""
+        return self.make_body()
+
+    def trace_body(self) -> None:
+        """Trace the function itself now."""
+        _ = self.body
+
     def forget(self, scope: FunctionScope) -> None:
         """Drop the functions, which call each other without what they turned out to need."""
-        for symbol in (self.body.symbol, *self.rules):
+        bodies = [self.body.symbol] if "body" in vars(self) else []
+        for symbol in (*bodies, *self.rules):
             scope.drop(symbol)
 
     @property
@@ -264,7 +275,18 @@ class Custom:
     def _traced_with(self, call: Call, captured: Captured) -> tuple[TracedCustomFunction, list[Any]]:
         """The same, for values that are known to be captured; and those that are missing among them."""
         symbols = [call.scope.reserve(name) for name in self._names()]
-        traced = TracedCustomFunction(call.body(captured), symbols, captured, call.values)
+        in_rules = _IN_RULES.get()
+
+        def body() -> PrivateFunction:
+            token = _IN_RULES.set(in_rules)
+            try:
+                return call.body(captured)
+            finally:
+                _IN_RULES.reset(token)
+
+        traced = TracedCustomFunction(body, symbols, captured, call.values)
+        if not _in_derivative(call.scope.frame):
+            traced.trace_body()
         with call.remembered(self, traced):
             try:
                 rules = self._trace_rules(call, traced, symbols)
@@ -286,7 +308,7 @@ class Custom:
             captured |= {capture_key(v): v for v in body.captured}
             body = call.body(Captured(list(captured.values())))
         traced = TracedCustomFunction(
-            body, [], Captured(list(captured.values())), call.values, is_deferred=True
+            lambda: body, [], Captured(list(captured.values())), call.values, is_deferred=True
         )
 
         def make(active: Activity | None = None) -> Sequence[str]:
@@ -319,6 +341,17 @@ class Custom:
             where=user_location_text(),
             hint="make that value an argument of the function",
         )
+
+
+def _in_derivative(frame: Frame | None) -> bool:
+    """Whether a function is differentiated: its rules, which may call it, are called before it, as in JAX."""
+    enclosing = frame
+    while enclosing is not None:
+        sources = enclosing.argument_sources.values()
+        if any(isinstance(s, KnownArgument) and s.is_differentiated for s in sources):
+            return True
+        enclosing = enclosing.parent
+    return False
 
 
 def positional(
