@@ -131,6 +131,8 @@ class Function:
             return f"(-{digits[1:]}ll)" if digits.startswith("-") else f"{digits}ull"
         if operand in self.arrays:
             return self.arrays[operand]
+        if operand in self.parameters:
+            return f"(uint64_t)parameters[{self.parameters[operand]}]"
         raise UnknownInstruction(f"operand {operand}")
 
     def write(self, operand: str, value: str, kind: str) -> str:
@@ -340,10 +342,27 @@ def _of(expression: Callable[..., str]) -> Rule:
     def rule(function: Function, words: Sequence[str], operands: Sequence[str]) -> str:
         kind = words[-1]
         target, *sources = operands
+        if kind.endswith("x2"):
+            return function.write(target, _of_halves(function, expression, kind[:-2], words, sources), "b")
         values = [function.read(each, kind) for each in sources]
         return function.write(target, expression(kind, words, *values), kind)
 
     return rule
+
+
+def _of_halves(
+    function: Function,
+    expression: Callable[..., str],
+    kind: str,
+    words: Sequence[str],
+    sources: Sequence[str],
+) -> str:
+    """The bits of a pair of short floats, each computed from those of the operands."""
+    halves = []
+    for shift in (0, 16):
+        values = [f"{kind}((uint32_t)({function.bits(each, 32)}) >> {shift})" for each in sources]
+        halves.append(f"(uint32_t){kind}_bits({expression(kind, words, *values)}) << {shift}")
+    return " | ".join(halves)
 
 
 def _infix(sign: str) -> Rule:
@@ -357,9 +376,9 @@ def _multiplied(function: Function, words: Sequence[str], operands: Sequence[str
     """`mul` and `mad`: all of a product, its low or its high half, and what is added."""
     kind = words[-1]
     target, x, y, *more = operands
+    if kind.startswith(("f", "bf")):
+        return _of(lambda kind, words, a, b: f"({a} * {b})")(function, words, operands)
     a, b = function.read(x, kind), function.read(y, kind)
-    if kind in _FLOATS:
-        return function.write(target, f"({a} * {b})", kind)
     if "wide" in words:
         wide = f"{kind[0]}{2 * width(kind)}"
         value = f"({c_type(wide)}){a} * ({c_type(wide)}){b}"
@@ -421,9 +440,7 @@ def _inverted(function: Function, words: Sequence[str], operands: Sequence[str])
 
 
 def _negated(function: Function, words: Sequence[str], operands: Sequence[str]) -> str:
-    kind = words[-1]
-    value = f"-{function.read(operands[1], kind)}"
-    return function.write(operands[0], value, kind)
+    return _of(lambda kind, words, a: f"-{a}")(function, words, operands)
 
 
 def _absolute(kind: str, words: Sequence[str], a: str) -> str:
