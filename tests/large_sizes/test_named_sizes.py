@@ -66,7 +66,7 @@ LINKS: Final[dict[str, Callable[[Any], Any]]] = {
     "places": lambda x: x + x.argmax(-1, keepdims=True).astype(x.dtype) * 0.01,
     "sorted": lambda x: xp.sort(x, axis=-1),
     "padded": lambda x: xp.pad(x, [(1, 2)] + [(0, 0)] * (x.ndim - 1)),
-    "by the first": lambda x: x * x[0],
+    "by the first": lambda x: x * x[:1],
     "recurrence": _recurrence,
     "repeated": _repeated,
 }

@@ -36,7 +36,7 @@ from ...tracing.default_dtypes import complex_floating, floating, floating_of, n
 from ...tracing.frames import Tracer, current_frame
 from ...tracing.interpreter import are_narrow, as_value, as_weak, ops, scalar_value, wide_of
 from ...tracing.locations import user_location_text
-from ...tracing.sizes import Dim
+from ...tracing.sizes import Dim, minimum
 from ...tracing.specs import ShapeDtype
 
 PYTHON_SCALARS: Final = (bool, int, float, complex)
@@ -330,8 +330,15 @@ def _broadcast_size(left: Any, right: Any) -> Any:
     if is_one(right) or same_size(left, right):
         return left
     if isinstance(left, Dim):
-        return left if isinstance(right, Dim) else right
+        if not isinstance(right, Dim):
+            return right
+        return right if _is_first_of(left, right) else left
     return left if isinstance(right, Dim) else None
+
+
+def _is_first_of(size: Any, whole: Any) -> bool:
+    """Whether a size is that of `x[:1]` where the axis of x has `whole`: 1, and 0 where that is 0."""
+    return isinstance(size, Dim) and isinstance(whole, Dim) and same_size(minimum(whole, 1), size)
 
 
 def type_text(value: Any) -> str:
@@ -353,8 +360,20 @@ def broadcast(value: Any, shape: Sequence[Any]) -> Any:
             hint="sizes must be equal or 1, counted from the last axis",
         )
     dimensions = tuple(range(offset, len(shape)))
-    result = ops.broadcast_in_dim(wide_of(value), shape=tuple(shape), dimensions=dimensions)
+    wide = wide_of(value)
+    for axis, (size, whole) in enumerate(zip(have, shape[offset:], strict=True)):
+        if _is_first_of(size, whole) and not same_size(size, whole):
+            wide = _of_size_one(wide, axis)
+    result = ops.broadcast_in_dim(wide, shape=tuple(shape), dimensions=dimensions)
     return as_weak(result) if value.weak_type else result
+
+
+def _of_size_one(value: Any, axis: int) -> Any:
+    """An array whose axis has the size 1 or 0, as one where it has the size 1: of zeros where it had none."""
+    nothing, one = (0,) * value.ndim, tuple([int(a == axis) for a in range(value.ndim)])
+    padded = ops.pad(value, scalar_value(0, value.dtype), low=nothing, high=one, interior=nothing)
+    limit = tuple([1 if a == axis else n for a, n in enumerate(value.shape)])
+    return ops.slice(padded, start=nothing, limit=limit, strides=(1,) * value.ndim)
 
 
 def _can_become(size: Any, wanted: Any) -> bool:

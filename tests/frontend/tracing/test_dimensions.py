@@ -11,6 +11,7 @@ import pytest
 import adze
 from adze import ShapeDtype, lax, nn
 from adze import numpy as xp
+from adze.runtime.errors import CallError
 
 X = ShapeDtype(("n", 3))
 Y = ShapeDtype((3, "m"))
@@ -78,3 +79,29 @@ def test_eval_shape_gives_the_tree_and_computes_nothing() -> None:
     result = adze.eval_shape(adze.jit(f, static_argnums=1), np.ones((2, 3), np.float64), 4)
     rows = [ShapeDtype((3,), "float64"), ShapeDtype((2,), "int64")]
     assert result == ({"wide": ShapeDtype((2, 2), "float64"), "rows": rows}, None)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x - x[:1],
+        lambda x: x[-1:] * x,
+        lambda x: x[:1] < x,
+        lambda x: xp.where(x[:1] > 0, x, x[-1:]),
+        lambda x: x - x[:, :1],
+        lambda x: adze.grad(lambda x: xp.sum(x * x[:1]))(x),
+    ],
+)
+@pytest.mark.parametrize("size", [0, 1, 5])
+def test_a_first_row_meets_all_rows(function: Callable[[Any], Any], size: int) -> None:
+    """The size of `x[:1]` is 1, or 0 where x is empty."""
+    compiled = adze.trace(function, adze.ShapeDtype(("n", "m"), np.float32)).lower().compile()
+    x = np.random.default_rng(0).standard_normal((size, 3)).astype(np.float32)
+    np.testing.assert_allclose(compiled(x), adze.jit(function)(x), rtol=1e-6)
+
+
+def test_a_first_row_meets_rows_of_another_size_only_where_it_is_there() -> None:
+    rows = adze.ShapeDtype(("n", 3), np.float32), adze.ShapeDtype(("m", 3), np.float32)
+    compiled = adze.trace(lambda x, y: x[:1] + y, *rows).lower().compile()
+    with pytest.raises(CallError, match="broadcast of axis 0 to an unequal size"):
+        compiled(np.ones((2, 3), np.float32), np.ones((4, 3), np.float32))
