@@ -24,7 +24,7 @@ AS_WRONG: Final = 4
 """So many times the error of jax is no error of adze: its sums have another order."""
 
 
-@pytest.mark.parametrize("seed", seeds(3, 60))
+@pytest.mark.parametrize("seed", seeds(3, 36))
 def test_compositions_are_those_of_jax(seed: int) -> None:
     program = random_program(seed, "composed")
     arguments = program.arguments()
