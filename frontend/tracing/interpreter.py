@@ -281,7 +281,7 @@ def as_value(x: Any, dtype: Any = None) -> Any:
     if lifted is not None:
         return lifted
     if wanted is None and isinstance(x, np.ndarray) and current_frame() is None:
-        wanted = narrowed(array.dtype)
+        wanted = narrowed(as_dtype(array.dtype))
     converted = array.astype(wanted or as_dtype(array.dtype), copy=False)
     is_users = converted is array and not isinstance(x, (list, tuple, np.generic))
     result = _concrete(converted.copy() if is_users and not is_frozen(converted) else converted)

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....dialects.symbolic_sizes import minimum
 from ....dialects.types import (
     BFLOAT16,
     BOOL,
@@ -36,7 +37,7 @@ from ...tracing.default_dtypes import complex_floating, floating, floating_of, n
 from ...tracing.frames import Tracer, current_frame
 from ...tracing.interpreter import are_narrow, as_value, as_weak, ops, scalar_value, wide_of
 from ...tracing.locations import user_location_text
-from ...tracing.sizes import Dim, minimum
+from ...tracing.sizes import Dim
 from ...tracing.specs import ShapeDtype
 
 PYTHON_SCALARS: Final = (bool, int, float, complex)
@@ -338,7 +339,7 @@ def _broadcast_size(left: Any, right: Any) -> Any:
 
 def _is_first_of(size: Any, whole: Any) -> bool:
     """Whether a size is that of `x[:1]` where the axis of x has `whole`: 1, and 0 where that is 0."""
-    return isinstance(size, Dim) and isinstance(whole, Dim) and same_size(minimum(whole, 1), size)
+    return isinstance(size, Dim) and isinstance(whole, Dim) and minimum(whole.size, 1) == size.size
 
 
 def type_text(value: Any) -> str:
