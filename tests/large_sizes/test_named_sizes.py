@@ -26,6 +26,8 @@ SPECS: Final = (
 SIZES: Final = (1, 2, 3, 7, 16, 17, 33, 64, 65, 100, 130, 200)
 MOST: Final = 300_000
 """Elements of an array."""
+LEFT: Final = 1e-2
+"""Results of chains are compared as if the greatest value were this at least; gradients may all be small."""
 
 
 def _turned(x: Any) -> Any:
@@ -104,8 +106,10 @@ def test_chains_of_named_sizes(seed: int) -> None:
     compiled = adze.trace(function, adze.ShapeDtype(dimensions, np.float32)).lower().compile()
     for _ in range(2):
         x = rng.standard_normal(sizes_of(spec, rng)).astype(np.float32)
-        got, want = np.asarray(compiled(x)), np.asarray(adze.jit(function)(x))
-        compare(got, want.astype(np.float64), 2e-3, f"{names} of {spec}, {x.shape}")
+        got, want = np.asarray(compiled(x)), np.asarray(adze.jit(function)(x)).astype(np.float64)
+        # Values near 0 may be what is left of values near 1, of which rounding is seen.
+        floor = 1.0 if is_gradient else LEFT / max(np.abs(want).max(), 1e-6)
+        compare(got, want, 2e-3 * max(floor, 1.0), f"{names} of {spec}, {x.shape}")
 
 
 @pytest.mark.parametrize("shift", [1, -1, 3, -5, 0])
