@@ -12,15 +12,12 @@ Goes when: `tests/passes/lower/iree/test_packed_squares.py::test_squares_are_sti
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
 
 from ....dialects import mlir
+from ....runtime.compile.faults.packed_squares import packs
 from ...base import Pass
 from ...ir.aliases import Operation, Value
-
-PACKS: Final = "flow.tensor.encode"
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,7 @@ class DistinctSizes(Pass):
     leaves_adze = False
 
     def run(self, module: mlir.ir.Module) -> bool:
-        changes = [_separate(operation) for operation in list(_packs(module.operation))]
+        changes = [_separate(operation) for operation in list(packs(module.operation))]
         return any(changes)
 
 
@@ -49,15 +46,3 @@ def _separate(operation: Operation) -> bool:
             changed = True
         seen.add(size)
     return changed
-
-
-def _packs(operation: Operation) -> Iterator[Operation]:
-    """The ops within that pack an array, also those of loops and branches."""
-    for region in operation.regions:
-        for block in region.blocks:
-            for child in block.operations:
-                inner = child.operation
-                if inner.name == PACKS:
-                    yield inner
-                elif inner.name != "flow.executable":
-                    yield from _packs(inner)

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-PACKS: Final = "flow.tensor.encode"
+_PACKS: Final = "flow.tensor.encode"
 
 
 def packs_a_square(module: Any) -> bool:
     """Whether two sizes of an array that a program of the phase `flow` packs are one value."""
-    return any(_has_repeated_sizes(operation) for operation in _packs(module.operation))
+    return any(_has_repeated_sizes(operation) for operation in packs(module.operation))
 
 
 def _has_repeated_sizes(operation: Any) -> bool:
@@ -26,13 +26,13 @@ def _has_repeated_sizes(operation: Any) -> bool:
     return len(set(sizes)) < len(sizes)
 
 
-def _packs(operation: Any) -> Iterator[Any]:
+def packs(operation: Any) -> Iterator[Any]:
     """The operations within that pack an array, also those of loops and branches."""
     for region in operation.regions:
         for block in region.blocks:
             for child in block.operations:
                 inner = child.operation
-                if inner.name == PACKS:
+                if inner.name == _PACKS:
                     yield inner
                 elif inner.name != "flow.executable":
-                    yield from _packs(inner)
+                    yield from packs(inner)
