@@ -2,7 +2,7 @@
 
 A reduction uses the result of an earlier one, or an array that is computed from it. IREE does it in steps,
 and in each of them computes its operands, the earlier reduction of all elements included. The results are
-right (`recomputed_reductions.py` has those that are not). Arrays of known sizes have tiles or loops of our own.
+right (`recomputed_reductions.py` has those that are not). Arrays of known sizes have tiles or loops of ours.
 
 Symptom: the time of a call is quadratic: norms of 10 rows of 51,200 elements take 518 ms, and apart 2.
 Seen in: IREE 3.13.
