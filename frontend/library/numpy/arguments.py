@@ -162,6 +162,9 @@ def count_of(shape: Sequence[Any], axes: Sequence[int]) -> Any:
 def count_array(count: Any, dtype: np.dtype) -> Any:
     """A size as a 0-d array."""
     if isinstance(count, Dim):
+        if dtype.kind == "c":
+            real = np.dtype(f"f{dtype.itemsize // 2}")
+            return ops.convert(ops.size_to_array(count, dtype=real), dtype=dtype)
         return ops.size_to_array(count, dtype=dtype)
     return Array(np.asarray(count).astype(dtype))
 

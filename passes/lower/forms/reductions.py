@@ -25,7 +25,8 @@ from ....runtime.targets import TargetKind
 from ..builder import Attribute, LinalgBuilder, ScalarRule, Size, Value
 from ..kernels.executable import DISPATCH
 from ..kernels.reduction_programs import BITS
-from ..kernels.reduction_reader import GENERIC, OF_VECTORS, kinds_of
+from ..kernels.reduction_reader import OF_VECTORS
+from ..kernels.tensor_sizes import GENERIC, kinds_of
 from ..lowering import LoweringContext
 from ..scalars import Scalars
 from ..tuning import configuration
@@ -52,7 +53,7 @@ _COMBINE: Final = {
 
 CHEAP: Final = 24  # operations of an element that one workgroup does for a whole vector
 KNOWN: Final = OF_VECTORS | {"arith.constant"}
-MADE: Final = ("arith.constant", "linalg.fill", "tensor.empty")
+MADE: Final = ("arith.constant", "linalg.fill", "tensor.empty", "tensor.from_elements")
 RESHAPES: Final = ("tensor.collapse_shape", "tensor.expand_shape")
 
 
@@ -117,18 +118,22 @@ def reduce_axes(
             x = b.materialise(x)
         elif name == "reduce_sum" and carried == COMPLEX64 and len(b.shape(x)) - 1 in axes:
             return _sum_of_parts(ctx, x, axes, carried)
-    stages = configuration.reduction_stages(ctx.target, b.shape(x), axes, carried, is_cheap=_is_cheap(x))
-    is_joined = len(axes) > 1 and all(isinstance(n, int) for n in b.shape(x))
+    is_static = all(isinstance(n, int) for n in b.shape(x))
+    is_cheap = _is_cheap(x, takes_reduced=not is_static)
+    stages = configuration.reduction_stages(ctx.target, b.shape(x), axes, carried, is_cheap=is_cheap)
+    is_joined = len(axes) > 1 and is_static
     is_taken_twice = ctx.uses.get(x, 0) > 1 or (is_joined and _is_computed(x))
     if is_taken_twice and _leaves_a_rest(b.shape(x), stages):
         # Observed: IREE fuses what computes `x` for another user too, also for the rest of several axes that
         # are one here, whole and on the stack.
         x = b.materialise(x)
     kept = [n for axis, n in enumerate(b.shape(x)) if axis not in axes]
-    if kept and all(n == 1 for n in kept) and all(isinstance(n, int) for n in b.shape(x)):
+    if kept and all(n == 1 for n in kept) and is_static:
         row = _regrouped(b, x, [n for axis, n in enumerate(b.shape(x)) if axis in axes])
         total = reduce_axes(ctx, name, row, tuple(range(len(axes))), identity, dtype, carried)
         return expand_axes(b, total, [], kept)
+    if stages is None and not kept and len(axes) > 1 and not is_static:
+        return reduce_axes(ctx, name, collapse_axes(b, x, [axes]), (0,), identity, dtype, carried)
     if stages is None:
         return _reduce_once(ctx, name, x, axes, _identity_init(b, identity, carried), dtype, carried)
     if stages.split is not None:
@@ -165,8 +170,11 @@ def _is_of_complex(x: Value) -> bool:
     return is_followed and any(map(_is_of_complex, owner.operands))
 
 
-def _is_cheap(x: Value) -> bool:
-    """Whether few operations compute an element of `x` from arrays, of which kernels of rows know all."""
+def _is_cheap(x: Value, *, takes_reduced: bool) -> bool:
+    """Whether few operations compute an element of `x` from arrays, of which kernels of rows know all.
+
+    `takes_reduced`: a kernel may reduce what it needs by itself first.
+    """
     pending, seen, operations = [x], list[Value](), 0
     while pending:
         value = pending.pop()
@@ -178,6 +186,8 @@ def _is_cheap(x: Value) -> bool:
         if isinstance(value.owner, mlir.ir.Block) or value.owner.operation.name in (DISPATCH, *MADE):
             continue
         owner = value.owner.operation
+        if owner.name == GENERIC and takes_reduced and "reduction" in kinds_of(owner):
+            continue
         if owner.name == GENERIC:
             body = [each.operation.name for each in owner.regions[0].blocks[0].operations][:-1]
             operations += len(body)
@@ -195,10 +205,10 @@ def _is_computed(x: Value) -> bool:
 
 def _leaves_a_rest(shape: Sequence[Size], stages: configuration.Stages | None) -> bool:
     """Whether a reduction takes a part of its operand by itself, or may: of sizes that are not known."""
+    if stages is None or stages.split is None:
+        return False
     sizes = [n for n in shape if isinstance(n, int)]
-    if len(sizes) < len(shape):
-        return True
-    return stages is not None and stages.split is not None and prod(sizes) % stages.split != 0
+    return len(sizes) < len(shape) or prod(sizes) % stages.split != 0
 
 
 def _reduced_joined_rows(

@@ -9,8 +9,10 @@ Integers and indices compare as signed ones, floats are ordered (false on NaN). 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from math import prod
 from typing import Any, Final, TypeAlias
 
 from ....dialects import mlir
@@ -146,6 +148,10 @@ class Number:
         """The smaller one of two signed integers."""
         return self._emit("", "minsi", other)
 
+    def most(self, other: Operand) -> Number:
+        """The greater one of two signed integers."""
+        return self._emit("", "maxsi", other)
+
     def as_index(self) -> Number:
         """An unsigned integer as an index."""
         return Number(mlir.arith.index_castui(mlir.ir.IndexType.get(), self.value))
@@ -170,6 +176,32 @@ def constant(type_: Type, number: int | float) -> Number:
 def index(place: Place) -> Number:
     """A place as an index."""
     return place if isinstance(place, Number) else constant(mlir.ir.IndexType.get(), place)
+
+
+def least(a: Place, b: Place) -> Place:
+    """The smaller one of two places."""
+    return min(a, b) if isinstance(a, int) and isinstance(b, int) else index(a).least(b)
+
+
+def most(a: Place, b: Place) -> Place:
+    """The greater one of two places."""
+    return max(a, b) if isinstance(a, int) and isinstance(b, int) else index(a).most(b)
+
+
+def ceil_divided(a: Place, b: Place) -> Place:
+    """How many times `b`, which is not 0, it takes to have `a`."""
+    return -(-a // b) if isinstance(a, int) and isinstance(b, int) else (index(a) + (b - 1)) // b
+
+
+def product(places: Iterable[Place]) -> Place:
+    """The product of places; those that are known are multiplied first."""
+    several = list(places)
+    known = prod(place for place in several if isinstance(place, int))
+    counted = [place for place in several if isinstance(place, Number)]
+    if not counted:
+        return known
+    found = functools.reduce(Number.__mul__, counted)
+    return found if known == 1 else found * known
 
 
 def broadcast(number: Number, type_: Type) -> Number:

@@ -27,7 +27,8 @@ from .builder import Array, Number, Place, branches, broadcast, carried, constan
 from .copies import fill_around
 from .epilogues import Epilogue
 from .executable import Kernel, Kernels, Result, workgroup_id
-from .products import load_some, multiply_add, store_some, transposed
+from .partial_vectors import load_some, store_some
+from .products import multiply_add, transposed
 
 STRAIGHT: Final = 16  # so many summed steps, or fewer, need no loop
 

@@ -14,13 +14,14 @@ from typing import Final, TypeAlias
 
 from ....dialects import mlir
 from ...ir.aliases import Operation, Type, Value
-from .builder import Array, Number, Place, broadcast, constant, index
+from .builder import Array, Number, Place, broadcast, constant, index, product
 from .computed_places import Affine, Known, Places
 from .gathers import can_gather, gather
-from .reduction_programs import COMBINING, EXTRACT, Constant, Loaded, ReductionProgram, Source, Step
+from .reduction_programs import COMBINING, EXTRACT, Constant, Loaded, ReductionProgram, Size, Source, Step
 from .strided_vectors import gathered, load_strided
 
 _BIT: Final = 1
+_MOST: Final = 1 << 40  # no array has so many elements
 
 Key: TypeAlias = "Value | Step"
 """A number that is known: a value of the code of an element, or what a step has reduced."""
@@ -28,13 +29,14 @@ Key: TypeAlias = "Value | Step"
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A program, the memrefs of its arguments, how many elements a vector has, and whether the processor
-    takes those of a vector from anywhere at once."""
+    """A program, the memrefs of its arguments, how many elements a vector has, whether the processor takes
+    those of a vector from anywhere at once, and the numbers that tell sizes at the call."""
 
     program: ReductionProgram
     arrays: Sequence[Array]
     width: int
     has_gathers: bool = False
+    numbers: Sequence[Number] = ()
     _needs: dict[Step, Mapping[Value, frozenset[int]]] = field(default_factory=dict)
     _affine: Known = field(default_factory=dict)
 
@@ -45,7 +47,16 @@ class Code:
 
     def affine(self, step: Step, value: Value) -> Affine | None:
         """A value of the code of a step as a sum of multiples of places, None for other numbers."""
-        return Places(self.program.sizes, step.loops).of(value, self._affine)
+        sizes = [_MOST if size is None else size for size in self.program.known_sizes]
+        return Places(sizes, step.loops).of(value, self._affine)
+
+    def size(self, loop: int) -> Place:
+        """The size of a loop."""
+        return size_of(self.program.sizes[loop], self.numbers)
+
+    def count(self, loops: Iterable[int]) -> Place:
+        """How often some loops go around."""
+        return product(self.size(loop) for loop in loops)
 
     def needs(self, step: Step) -> Mapping[Value, frozenset[int]]:
         """The loops that each value of the code of a step depends on."""
@@ -83,16 +94,21 @@ class Code:
 class Scope:
     """What is known where some loops stand at a place.
 
-    `count`: how many elements there are from the place of the last loop on, where that is known. `above`:
+    `count`: how many elements there are from the place of the last loop on; 0 where no vector is. `above`:
     scopes that know fewer loops. `kept`: what is known of a key that lies somewhere else, such as in memory.
     """
 
     code: Code
     places: Mapping[int, Number]
-    count: int = 0
+    count: Place = 0
     above: Sequence[Scope] = ()
     kept: Callable[[Key], Number | None] = lambda key: None
     values: dict[Key, Number] = field(default_factory=dict)
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether the place of the last loop is that of several elements."""
+        return isinstance(self.count, Number) or self.count > 0
 
     def find(self, key: Key) -> Number | None:
         """A number that is known here or above."""
@@ -153,7 +169,7 @@ class Scope:
         """A sum of multiples of the places here, of the last loop those of the elements."""
         number = self._first(affine)
         factor = affine.factor(self.code.last)
-        if self.count and factor:
+        if self.has_vectors and factor:
             vector = self.code.vector_of(mlir.ir.IndexType.get())
             counted = ", ".join(str(factor * lane) for lane in range(self.code.width))
             steps = mlir.ir.Attribute.parse(f"dense<[{counted}]> : {vector}")
@@ -175,7 +191,7 @@ class Scope:
         taken, *values = operation.operands
         source = step.gathered[taken]
         array, element = self.code.arrays[source.argument], self.code.element_of(source)
-        if self.count:
+        if self.has_vectors:
             last = self.code.affine(step, values[-1]) if values else None
             along = last.factor(self.code.last) if last is not None else 0
             places = [self._operand(value) for value in values[:-1]]
@@ -186,6 +202,7 @@ class Scope:
         places = [self._operand(value) for value in values]
         if not any(place.is_vector for place in places):
             return from_memory(array[tuple(places)], element)
+        assert isinstance(self.count, int)
         if self.code.has_gathers and can_gather(array):
             return from_memory(gather(array, self.code.width, self.count, places), element)
         lanes = [[_lane(place, lane) for place in places] for lane in range(self.count)]
@@ -207,7 +224,7 @@ class Scope:
             stride = source.strides[axis]
             here = self.places[loop] * stride if stride != 1 else self.places[loop]
             places[axis] = here + source.offsets[axis] if source.offsets[axis] else here
-        if self.count and self.code.last in loops:
+        if self.has_vectors and self.code.last in loops:
             along = source.strides[source.axes[loops.index(self.code.last)]]
             number = load_strided(array, self.code.width, self.count, along, *places)
         else:
@@ -219,6 +236,11 @@ class Scope:
         assert step.initial is not None
         kept = (*self.code.program.outer, *(() if self.code.program.is_of_rows else (self.code.last,)))
         return self._read(step.initial, kept)
+
+
+def size_of(size: Size, numbers: Sequence[Number]) -> Place:
+    """A size, by the numbers that tell those that are not known."""
+    return size if isinstance(size, int) else numbers[size.number]
 
 
 def _operations(step: Step, wanted: Sequence[Value]) -> list[Operation]:

@@ -8,7 +8,7 @@ are loaded as vectors and shuffled. Places that are read, such as those of a gat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
 from dataclasses import dataclass
 
 from ....dialects import mlir
@@ -16,12 +16,11 @@ from ....runtime.targets import Target
 from ...base import Pass
 from ...ir.aliases import Value
 from ..tuning.row_tiles import element_loops
-from .builder import Array
 from .element_code import Code
 from .element_reader import read_elements
 from .reduced_rows import Rows
 from .reduction_programs import BITS, EXTRACT, ReductionProgram, Step
-from .written_kernels import write_kernels
+from .written_kernels import WrittenKernel, write_kernels
 
 
 @dataclass(frozen=True)
@@ -36,10 +35,10 @@ class ElementKernels(Pass):
         return write_kernels(module, read_elements, _code)
 
 
-def _code(target: Target, program: ReductionProgram) -> Callable[[Sequence[Array]], Rows] | None:
-    """The code of a program for its memrefs, None where IREE's is as good."""
-    loops = element_loops(target, program.sizes, _bits(program), program.operations)
-    return (lambda arrays: Rows(program, loops, arrays)) if loops else None
+def _code(target: Target, program: ReductionProgram) -> WrittenKernel | None:
+    """The code of a program, None where IREE's is as good."""
+    loops = element_loops(target, program.static_sizes, _bits(program), program.operations)
+    return functools.partial(Rows, program, loops) if loops else None
 
 
 def _bits(program: ReductionProgram) -> int:

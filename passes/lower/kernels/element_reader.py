@@ -16,19 +16,9 @@ from ....dialects import mlir
 from ...ir.aliases import Operation, Type, Value
 from ..tuning.row_tiles import piece_of
 from .computed_places import INDEX, Places
-from .reduction_programs import BITS, Constant, Loaded, ReductionProgram, Source, Step
-from .reduction_reader import (
-    GENERIC,
-    STORE,
-    OfAnotherKind,
-    Reader,
-    access_of,
-    is_inside,
-    kinds_of,
-    loop_sizes,
-    part_of,
-    require,
-)
+from .reduction_programs import BITS, Constant, Loaded, Parameter, ReductionProgram, Source, Step
+from .reduction_reader import Reader, is_inside
+from .tensor_sizes import GENERIC, STORE, OfAnotherKind, access_of, kinds_of, require
 
 _QUOTIENTS: Final = ("arith.divsi", "arith.divui")
 _REMAINDERS: Final = ("arith.remsi", "arith.remui")
@@ -48,8 +38,11 @@ def read_elements(function: Operation) -> ReductionProgram | None:
 class _ElementReader(Reader):
     """What is known of the values of a kernel, and how the loops of its only op are divided."""
 
+    are_sizes_known = True
+
     def __init__(self) -> None:
         super().__init__()
+        self._loops: tuple[int, ...] = ()
         self._groups: list[tuple[int, ...]] = []
         self._shapes: dict[int, list[int]] = {}
 
@@ -60,7 +53,7 @@ class _ElementReader(Reader):
         stores = [each for each in operations if each.name == STORE]
         for operation in operations:
             if operation.name not in (GENERIC, STORE):
-                self._note(operation, block)
+                self._note(operation)
         generics = [each for each in operations if each.name == GENERIC]
         require(len(generics) == 1 if generics else len(stores) == 1)
         root = generics[0] if generics else self._copy(stores[0])
@@ -70,10 +63,10 @@ class _ElementReader(Reader):
             self._known.update(zip(root.results, steps, strict=True))
         else:
             self._known[stores[0].operands[0]] = steps[0]
-        arguments = [self._written(each, block) for each in stores]
+        arguments = [self._written(each) for each in stores]
         self._require_stored([argument for _, argument in arguments])
-        types = tuple(self._seen(number) for number in range(len(self._arguments)))
-        return ReductionProgram(types, self._sizes, (), steps, tuple(arguments))
+        seen = tuple(Parameter(self._seen(number)) for number in range(len(self._arguments)))
+        return ReductionProgram(seen, self._sizes, (), steps, tuple(arguments))
 
     def _copy(self, store: Operation) -> Operation:
         """An op that computes what a kernel stores as it is, of elements that do not lie side by side."""
@@ -109,7 +102,7 @@ class _ElementReader(Reader):
         """Also the quotients and remainders that say which loops there were."""
         if super()._is_known(operation):
             return True
-        places = Places(self._sizes, self._groups)
+        places = Places(self._loops, self._groups)
         return len(operation.results) == 1 and places.of(operation.results[0], {}) is not None
 
     # -- loops -----------------------------------------------------------------------------------------
@@ -117,7 +110,7 @@ class _ElementReader(Reader):
     def _divide(self, root: Operation) -> None:
         """The loops of the program, and which of them each loop of the op is."""
         require(set(kinds_of(root)) == {"parallel"})
-        sizes = loop_sizes(root)
+        sizes = [size for size in self._tensors.of_loops(root) if isinstance(size, int)]
         ends = [_parts(root, loop, size) for loop, size in enumerate(sizes)]
         if len(sizes) == 1 and len(ends[0]) == 2:
             piece = piece_of(sizes[0])
@@ -127,7 +120,7 @@ class _ElementReader(Reader):
             parts = [high // low for low, high in pairwise(each)][::-1]
             self._groups.append(tuple(range(len(found), len(found) + len(parts))))
             found += parts
-        self._sizes = tuple(found)
+        self._sizes = self._loops = tuple(found)
         self._kept = tuple(range(len(found)))
 
     def _divided(self, source: Loaded, loops: Sequence[int]) -> tuple[Loaded, tuple[int, ...]]:
@@ -135,6 +128,7 @@ class _ElementReader(Reader):
         shape = mlir.ir.RankedTensorType(self._arguments[source.argument][1]).shape
         seen: list[int] = []
         parts: dict[str, list[int]] = {name: [] for name in ("offsets", "axes", "sizes", "strides", "loops")}
+        source_sizes = [size for size in source.sizes if isinstance(size, int)]
         for axis, size in enumerate(shape):
             group: tuple[int, ...] = ()
             if axis in source.axes:
@@ -142,16 +136,16 @@ class _ElementReader(Reader):
                 parts["axes"] += range(len(seen), len(seen) + len(group))
                 parts["loops"] += group
             if len(group) > 1:
-                whole = (source.offsets[axis], source.sizes[axis], source.strides[axis]) == (0, size, 1)
+                whole = (source.offsets[axis], source_sizes[axis], source.strides[axis]) == (0, size, 1)
                 require(whole)
-                sizes = [self._sizes[loop] for loop in group]
+                sizes = [self._loops[loop] for loop in group]
                 seen += sizes
                 parts["sizes"] += sizes
                 parts["offsets"] += [0] * len(group)
                 parts["strides"] += [1] * len(group)
             else:
                 seen.append(size)
-                parts["sizes"].append(source.sizes[axis])
+                parts["sizes"].append(source_sizes[axis])
                 parts["offsets"].append(source.offsets[axis])
                 parts["strides"].append(source.strides[axis])
         self._see(source.argument, seen)
@@ -180,7 +174,7 @@ class _ElementReader(Reader):
         *body, last = [each.operation for each in block.operations]
         gathered = {value: source for each in body for value, source in self._checked(each, root)}
         for source in gathered.values():
-            self._see(source.argument, list(source.sizes))
+            self._see(source.argument, [size for size in source.sizes if isinstance(size, int)])
         strided = any(isinstance(s, Loaded) and s.axes and s.strides[s.axes[-1]] != 1 for s, _ in inputs)
         require(bool(gathered) or strided)
         returned = last.operands[number]
@@ -199,17 +193,13 @@ class _ElementReader(Reader):
         self._require_along_memory(source, mine)
         return source, mine
 
-    def _written(self, store: Operation, block: mlir.ir.Block) -> tuple[Step, int]:
+    def _written(self, store: Operation) -> tuple[Step, int]:
         step = self._known.get(store.operands[0])
         require(isinstance(step, Step))
         assert isinstance(step, Step)
-        argument = list(block.arguments).index(store.operands[1])
-        offsets, sizes, strides = part_of(store)
-        shape = list(mlir.ir.RankedTensorType(self._arguments[argument][1]).shape)
-        require(
-            not any(offsets) and set(strides) <= {1} and sizes == shape and len(shape) == len(self._groups)
-        )
-        self._see(argument, list(self._sizes))
+        require(len(self._whole(store)) == len(self._groups))
+        argument = self._array(store.operands[1])
+        self._see(argument, list(self._loops))
         return step, argument
 
 

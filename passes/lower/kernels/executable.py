@@ -20,6 +20,7 @@ import numpy as np
 from ....dialects import mlir
 from ...ir.aliases import Operation, Type, Value
 from ...ir.functions import EXECUTABLE
+from .reduction_programs import Parameter
 
 if TYPE_CHECKING:
     from iree.compiler import ir
@@ -205,41 +206,63 @@ def _dispatch(symbol: str, call: _Call) -> tuple[Value, ...]:
 
 def add_beside(
     old: Operation,
-    arguments: Sequence[Type],
-    workgroups: tuple[int, ...],
-    emit: Callable[[Sequence[Value]], None],
+    parameters: Sequence[Parameter],
+    workgroups: Callable[[Sequence[Value]], Sequence[Size]],
+    emit: Callable[[Sequence[Value], Sequence[Value]], None],
 ) -> None:
     """A kernel of our own with the names of an executable of IREE's, whose dispatches stay as they are.
 
     The caller erases the old one, when nothing of Python refers to what is in it: an object that does would
-    be taken for what is made at the same address next. `arguments` are the static tensor types of what it
-    binds, results at the end; `emit` gets their memrefs.
+    be taken for what is made at the same address next. `parameters` are what it is passed, results at the
+    end; `workgroups` gets the numbers of the workload, `emit` the memrefs of the arrays and these numbers.
     """
     ir = mlir.ir
     symbol = ir.StringAttr(old.attributes["sym_name"]).value
     inner = [each.operation for each in old.regions[0].blocks[0].operations]
-    (entry,) = (
-        ir.StringAttr(o.attributes["sym_name"]).value for o in inner if o.name == "flow.executable.export"
-    )
+    (export,) = (o for o in inner if o.name == "flow.executable.export")
+    entry = ir.StringAttr(export.attributes["sym_name"]).value
+    count = len(export.regions[0].blocks[0].arguments) if len(export.regions[0].blocks) else 0
     # Made apart from the program, so that nothing half made is left in it where `emit` raises.
     with ir.Location.name(symbol):
         apart = ir.Module.create()
     with ir.Location.name(symbol), ir.InsertionPoint(apart.body):
         exported, functions = _executable(symbol, entry)
-        with ir.InsertionPoint(exported.blocks.append()):
-            _return_counts(workgroups)
+        index = ir.IndexType.get()
+        block = exported.blocks.append(*[index] * count, arg_locs=[ir.Location.current] * count)
+        with ir.InsertionPoint(block):
+            _return_counts(workgroups(list(block.arguments)))
         with ir.InsertionPoint(functions.blocks.append()):
-            types = [ir.Type.parse("!stream.binding")] * len(arguments)
+            types = [index if each.type is None else ir.Type.parse("!stream.binding") for each in parameters]
             function = mlir.func.FuncOp(entry, ir.FunctionType.get(types, []))
             with ir.InsertionPoint(function.add_entry_block([ir.Location.current] * len(types))):
-                zero = mlir.arith.constant(ir.IndexType.get(), 0)
-                bindings = zip(function.arguments, arguments, strict=True)
-                emit([_view(binding, zero, type_, []) for binding, type_ in bindings])
+                _bind(list(function.arguments), parameters, emit)
                 mlir.func.ReturnOp([])
     apart.operation.verify()
     made = apart.body.operations[0].operation
     made.detach_from_parent()
     ir.InsertionPoint(old).insert(made)
+
+
+def _bind(
+    passed: Sequence[Value],
+    parameters: Sequence[Parameter],
+    emit: Callable[[Sequence[Value], Sequence[Value]], None],
+) -> None:
+    """The code of a function, which gets what it is passed."""
+    index = mlir.ir.IndexType.get()
+    zero = mlir.arith.constant(index, 0)
+    told = {
+        each.sizes[0].number: value
+        for value, each in zip(passed, parameters, strict=True)
+        if each.type is None
+    }
+    numbers = [told.get(number, zero) for number in range(max(told, default=-1) + 1)]
+    arrays = [
+        _view(value, zero, each.type, [told[size.number] for size in each.sizes])
+        for value, each in zip(passed, parameters, strict=True)
+        if each.type is not None
+    ]
+    emit(arrays, numbers)
 
 
 def _define(module: mlir.ir.Module, symbol: str, call: _Call) -> None:

@@ -21,6 +21,7 @@ from ...ir.aliases import Type, Value
 from ..tuning.product_tiles import ProductSizes, ProductTiles
 from .builder import Array, Number, Place, branches, broadcast, carried, constant, index, loop, when
 from .executable import Kernel, Kernels, Result, workgroup_id
+from .partial_vectors import load_some, store_some, zeros
 
 UNROLLED: Final = 4  # steps along k in an iteration
 STRAIGHT: Final = 16  # so many steps along k need no loop
@@ -195,37 +196,6 @@ def multiply_add(x: Number, y: Number, total: Number) -> Number:
     return Number(mlir.arith.addf(total.value, product, fastmath=fast))
 
 
-def _pieces(count: int) -> Iterator[tuple[int, int]]:
-    """The powers of two that `count` consists of, each with its place."""
-    place = 0
-    while place < count:
-        size = 1 << ((count - place).bit_length() - 1)
-        yield place, size
-        place += size
-
-
-def load_some(array: Array, width: int, count: int, *places: Place) -> Number:
-    """A vector whose first `count` elements are those of the last axis from the place on, the others zero."""
-    if count == width:
-        return array.vector(width, *places)
-    value = _zero(width, array.element).value
-    for place, size in _pieces(count):
-        piece = array.vector(size, *places[:-1], index(places[-1]) + place)
-        value = mlir.vector.insert_strided_slice(piece.value, value, [place], [1])
-    return Number(value)
-
-
-def store_some(array: Array, vector: Number, count: int, *places: Place) -> None:
-    """Store the first `count` elements of a vector."""
-    if count == mlir.ir.VectorType(vector.type).shape[0]:
-        array[places] = vector
-        return
-    for place, size in _pieces(count):
-        type_ = mlir.ir.VectorType.get([size], vector.element)
-        piece = mlir.vector.extract_strided_slice(type_, vector.value, [place], [size], [1])
-        array[(*places[:-1], index(places[-1]) + place)] = Number(piece)
-
-
 # -- packing ---------------------------------------------------------------------------------------
 
 
@@ -285,7 +255,7 @@ class _Packing:
     def _rows(self, batch: Number, first: Number, stop: Number, count: int) -> None:
         """`count` columns of each panel, row by row."""
         width = self.tiles.width
-        zero = _zero(width, self.source.element)
+        zero = zeros(width, self.source.element)
         with loop(0, self.sizes.k) as at, loop(first, stop) as panel:
             for place in range(0, self.tiles.columns, width):
                 here = max(min(count - place, width), 0)
@@ -297,7 +267,7 @@ class _Packing:
     def _transposed(self, batch: Number, first: Number, stop: Number, count: int) -> None:
         """The same from rows that lie along `k`: blocks are transposed in registers."""
         width = min(self.tiles.width, 8)
-        zero = _zero(width, self.source.element)
+        zero = zeros(width, self.source.element)
         k = self.sizes.k
         whole = k // width * width
         with loop(first, stop) as panel:
@@ -319,10 +289,6 @@ class _Packing:
                     block(at, width)
             if k > whole:
                 block(index(whole), k - whole)
-
-
-def _zero(width: int, element: Type) -> Number:
-    return broadcast(constant(element, 0.0), mlir.ir.VectorType.get([width], element))
 
 
 def transposed(rows: Sequence[Number]) -> list[Number]:

@@ -5,25 +5,36 @@ Idea: what a block of columns has so far lies in the first cache, or in register
 and some rows are added to it at once, so that every row is loaded in order. What holds for a whole column (a
 mean, the square root of a variance) is computed once between the scans, what holds for a row once a row.
 The last vector of a block ends where the columns end: it may do some of the one before again, which changes
-nothing, since each vector has a place of its own for what its columns come to. Each column is added up in the
-order of the rows.
+nothing, since each vector has a place of its own for what its columns come to. Where it shows at the call how
+many columns there are, it has a mask. Each column is added up in the order of the rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ....dialects import mlir
 from ...ir.aliases import Value
 from ..tuning.column_tiles import ColumnLoops
-from .builder import Array, Number, Place, index, local, loop
+from ..tuning.kernel_sizes import LEAST, WORKGROUPS
+from .builder import Array, Number, Place, ceil_divided, index, local, loop, most
 from .element_code import Code, Key, Scope, combined, from_memory, in_memory
 from .executable import stored_element, workgroup_id
+from .partial_vectors import store_some
 from .reduced_rows import places_of
 from .reduction_programs import Loaded, ReductionProgram, Step
 
 Kept = list[tuple[Step, Value]]
+
+
+class _Vector(NamedTuple):
+    """The first column of a vector, where the buffers have it, and how many columns it has."""
+
+    column: Number
+    slot: Place
+    columns: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,25 +43,43 @@ class Columns:
 
     program: ReductionProgram
     loops: ColumnLoops
-    arrays: Sequence[Array]
+    arrays: Sequence[Array] = ()
+    numbers: Sequence[Number] = ()
 
     @property
-    def workgroups(self) -> tuple[int, ...]:
+    def workgroups(self) -> tuple[Place, ...]:
         """How many workgroups there are."""
-        columns, count = self.program.sizes[-1], self.program.count(self.program.outer)
-        return (-(-columns // (self.loops.width * self.loops.vectors)), -(-count // self.loops.outer))
+        columns, block = self._code.size(self._code.last), self.loops.width * self.loops.vectors
+        return (ceil_divided(columns, block), ceil_divided(self._groups, self._together))
+
+    @property
+    def _code(self) -> Code:
+        return Code(self.program, self.arrays, self.loops.width, numbers=self.numbers)
+
+    @property
+    def _groups(self) -> Place:
+        """How many groups of rows are summed apart."""
+        return self._code.count(self.program.outer)
+
+    @property
+    def _together(self) -> Place:
+        """How many groups a workgroup does."""
+        if self.loops.outer is not None:
+            return self.loops.outer
+        elements = self._code.count((*self.program.summed, self._code.last))
+        return most(index(self._groups) // WORKGROUPS, ceil_divided(LEAST, most(elements, 1)))
 
     def run(self) -> None:
         """Each group of rows that are summed."""
-        program = self.program
-        code = Code(program, self.arrays, self.loops.width)
-        sizes = [program.sizes[at] for at in program.outer]
+        program, code = self.program, self._code
         start = Number(workgroup_id(0)) * (self.loops.width * self.loops.vectors)
         buffers = {key: self._buffer(key) for key in kept_keys(program)}
-        count, together = program.count(program.outer), self.loops.outer
+        count, together = self._groups, self._together
         first = Number(workgroup_id(1)) * together
         last = first + together
-        with loop(first, last.least(count) if count % together else last) as number:
+        are_whole = isinstance(count, int) and isinstance(together, int) and count % together == 0
+        with loop(first, last if are_whole else last.least(count)) as number:
+            sizes = [code.size(at) for at in program.outer]
             places = dict(zip(program.outer, places_of(number, sizes), strict=True))
             _Block(code, self.loops, Scope(code, places), start, buffers).run()
 
@@ -111,29 +140,36 @@ class _Block:
             self._reduce(steps)
         kept = [(step, argument) for step, argument in program.stores if not step.is_full]
         if kept:
-            for column, slot in self._vectors():
-                self._store_columns(kept, column, slot)
+            for vector in self._vectors():
+                self._store_columns(kept, vector)
         whole = [(step, argument) for step, argument in program.stores if step.is_full]
         if whole:
             self._store(whole)
 
-    def _vectors(self) -> Iterator[tuple[Number, Place]]:
-        """The first column of each vector of the block, and where the buffers have it."""
-        width, vectors, columns = self.loops.width, self.loops.vectors, self.code.program.sizes[-1]
-        if self.loops.is_unrolled:
+    def _vectors(self) -> Iterator[_Vector]:
+        """The vectors of the block."""
+        width, vectors, columns = self.loops.width, self.loops.vectors, self.code.size(self.code.last)
+        stop = self.start + width * vectors
+        if not isinstance(columns, int):
+            whole = columns // width * width
+            with loop(self.start, stop.least(whole), width) as at:
+                yield _Vector(at, at - self.start, width)
+            with loop(most(self.start, whole), stop.least(columns), width) as at:
+                yield _Vector(at, at - self.start, columns - at)
+        elif self.loops.is_unrolled:
             for slot in range(0, width * vectors, width):
                 column = self.start + slot
-                yield (column.least(columns - width) if columns % (width * vectors) else column), slot
+                at = column.least(columns - width) if columns % (width * vectors) else column
+                yield _Vector(at, slot, width)
         else:
-            stop = self.start + width * vectors
             with loop(self.start, stop.least(columns) if columns % (width * vectors) else stop, width) as at:
-                yield (at.least(columns - width) if columns % width else at), at - self.start
+                yield _Vector(at.least(columns - width) if columns % width else at, at - self.start, width)
 
     def _rows(self, together: int) -> Iterator[list[dict[int, Number]]]:
         """The places of the summed loops, some at once."""
         program = self.code.program
-        sizes = [program.sizes[at] for at in program.summed]
-        count = program.count(program.summed)
+        sizes = [self.code.size(at) for at in program.summed]
+        count = self.code.count(program.summed)
 
         def places(row: Number, number: int) -> list[dict[int, Number]]:
             return [
@@ -142,10 +178,13 @@ class _Block:
             ]
 
         whole = count // together * together
-        if whole:
+        if not isinstance(whole, int) or whole:
             with loop(0, whole, together) as row:
                 yield places(row, together)
-        if count > whole:
+        if not isinstance(count, int) or not isinstance(whole, int):
+            with loop(whole, count) as row:
+                yield places(row, 1)
+        elif count > whole:
             yield places(index(whole), count - whole)
 
     def _reduce(self, steps: Sequence[Step]) -> None:
@@ -154,8 +193,8 @@ class _Block:
         self._prepare(closure, steps)
         for rows in self._rows(self.loops.rows):
             lines = [self._line(places, closure) for places in rows]
-            for column, slot in self._vectors():
-                above = self._columns(column, slot, closure)
+            for vector in self._vectors():
+                above = self._columns(vector, closure)
                 totals = [self._total(above, step) for step in steps]
                 for line in lines:
                     elements = self._elements(line, above)
@@ -164,7 +203,7 @@ class _Block:
                         for step, total in zip(steps, totals, strict=True)
                     ]
                 for step, total in zip(steps, totals, strict=True):
-                    self._keep(step, slot, total)
+                    self._keep(step, vector, total)
 
     def _store(self, stored: Sequence[tuple[Step, int]]) -> None:
         """One scan that computes elements and stores them."""
@@ -172,22 +211,24 @@ class _Block:
         self._prepare(closure, [])
         for rows in self._rows(self.loops.rows):
             lines = [self._line(places, closure) for places in rows]
-            for column, slot in self._vectors():
-                above = self._columns(column, slot, closure)
+            for vector in self._vectors():
+                above = self._columns(vector, closure)
                 for line in lines:
                     elements = self._elements(line, above)
                     for step, argument in stored:
                         array = self.code.arrays[argument]
                         places = [elements.places[at] for at in range(self.code.last + 1)]
-                        array[tuple(places)] = in_memory(self.code.lifted(elements.of(step)), array)
+                        number = in_memory(self.code.lifted(elements.of(step)), array)
+                        store_some(array, number, vector.columns, *places)
 
-    def _store_columns(self, stored: Sequence[tuple[Step, int]], column: Number, slot: Place) -> None:
+    def _store_columns(self, stored: Sequence[tuple[Step, int]], vector: _Vector) -> None:
         """Store what columns are reduced to, or what is computed of that."""
-        above = self._columns(column, slot, ())
+        above = self._columns(vector, ())
         for step, argument in stored:
             number = self._total(above, step) if step.sums else self.code.lifted(above.of(step))
             array = self.code.arrays[argument]
-            array[(*(above.places[at] for at in self.code.program.outer), column)] = in_memory(number, array)
+            places = [above.places[at] for at in self.code.program.outer]
+            store_some(array, in_memory(number, array), vector.columns, *places, vector.column)
 
     # -- what holds for a row, for a column and for an element -----------------------------------------
 
@@ -195,12 +236,12 @@ class _Block:
         """Compute what the scan of a block takes, and begin with its reductions."""
         self.group.prepare(closure)
         new = [(step, value) for step, value in _of_columns(self.code, closure) if value not in self.prepared]
-        for column, slot in self._vectors():
-            above = self._columns(column, slot, ())
+        for vector in self._vectors():
+            above = self._columns(vector, ())
             for step, value in new:
-                self._keep(value, slot, self.code.lifted(above.value(step, value)))
+                self._keep(value, vector, self.code.lifted(above.value(step, value)))
             for step in steps:
-                self._keep(step, slot, self.code.lifted(above.initial(step)))
+                self._keep(step, vector, self.code.lifted(above.initial(step)))
         self.prepared.update(value for _, value in new)
         self.prepared.update(steps)
 
@@ -210,17 +251,17 @@ class _Block:
         line.prepare(closure)
         return line
 
-    def _columns(self, column: Number, slot: Place, closure: Sequence[Step]) -> Scope:
+    def _columns(self, vector: _Vector, closure: Sequence[Step]) -> Scope:
         """What holds for a vector of columns."""
 
         def kept(key: Key) -> Number | None:
             if key not in self.prepared:
                 return None
             type_ = (key.result if isinstance(key, Step) else key).type
-            return from_memory(self.buffers[key].vector(self.code.width, slot), type_)
+            return from_memory(self.buffers[key].vector(self.code.width, vector.slot), type_)
 
-        places = {**self.group.places, self.code.last: column}
-        above = Scope(self.code, places, self.code.width, (self.group,), kept)
+        places = {**self.group.places, self.code.last: vector.column}
+        above = Scope(self.code, places, vector.columns, (self.group,), kept)
         known = places.keys()
         for step in closure:
             needs = self.code.needs(step)
@@ -230,13 +271,13 @@ class _Block:
         return above
 
     def _elements(self, line: Scope, above: Scope) -> Scope:
-        return Scope(self.code, {**line.places, **above.places}, self.code.width, (line, above))
+        return Scope(self.code, {**line.places, **above.places}, above.count, (line, above))
 
     def _total(self, above: Scope, step: Step) -> Number:
         found = above.find(step)
         assert found is not None
         return found
 
-    def _keep(self, key: Key, slot: Place, number: Number) -> None:
+    def _keep(self, key: Key, vector: _Vector, number: Number) -> None:
         buffer = self.buffers[key]
-        buffer[slot] = in_memory(number, buffer)
+        buffer[vector.slot] = in_memory(number, buffer)

@@ -16,16 +16,29 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isqrt, prod
+from math import isqrt
 from typing import Final
 
 from ....dialects import mlir
-from ...ir.aliases import Value
+from ..tuning.kernel_sizes import LEAST, WORKGROUPS
 from ..tuning.row_tiles import RowLoops
-from .builder import Array, Number, Place, broadcast, carried, index, local, loop
+from .builder import (
+    Array,
+    Number,
+    Place,
+    broadcast,
+    carried,
+    ceil_divided,
+    choose,
+    index,
+    least,
+    local,
+    loop,
+    most,
+)
 from .element_code import Code, Key, Scope, combined, from_memory, identity, in_memory, total
 from .executable import stored_element, workgroup_id
-from .products import load_some, store_some
+from .partial_vectors import first_of, load_some, store_some
 from .reduction_programs import ReductionProgram, Step
 
 ADDED_IN_A_ROW: Final = (16, 128)  # vectors, before what they come to is added to the sum of other blocks
@@ -37,33 +50,53 @@ class Rows:
 
     program: ReductionProgram
     loops: RowLoops
-    arrays: Sequence[Array]
+    arrays: Sequence[Array] = ()
+    numbers: Sequence[Number] = ()
 
     @property
-    def workgroups(self) -> tuple[int, ...]:
+    def workgroups(self) -> tuple[Place, ...]:
         """How many workgroups there are."""
-        return (-(-prod(self.program.sizes[:-1]) // self.loops.block),)
+        return (ceil_divided(self._rows, self._block),)
+
+    @property
+    def _code(self) -> Code:
+        return Code(self.program, self.arrays, self.loops.width, self.loops.has_gathers, self.numbers)
+
+    @property
+    def _rows(self) -> Place:
+        return self._code.count(range(self._code.last))
+
+    @property
+    def _block(self) -> Place:
+        """How many rows a workgroup does."""
+        if self.loops.block is not None:
+            return self.loops.block
+        size = most(self._code.size(self._code.last), 1)
+        return most(index(self._rows) // WORKGROUPS, ceil_divided(LEAST, size))
 
     def run(self) -> None:
         """Each row of the block."""
-        rows, block = prod(self.program.sizes[:-1]), self.loops.block
+        rows, block, code = self._rows, self._block, self._code
         first = Number(workgroup_id(0)) * block
         last = first + block
-        code = Code(self.program, self.arrays, self.loops.width, self.loops.has_gathers)
-        whole = -(-self.program.sizes[-1] // self.loops.width) * self.loops.width
-        results = self.program.places
-        kept = {
-            step.result: self.arrays[results[step]]
-            if step in results
-            else local([whole], stored_element(step.result.type))
-            for step in self.program.repeated
-        }
-        with loop(first, last.least(rows) if rows % block else last) as row:
-            places = places_of(row, self.program.sizes[:-1])
-            Row(code, self.loops, Scope(code, dict(enumerate(places))), kept).run()
+        are_whole = isinstance(rows, int) and isinstance(block, int) and rows % block == 0
+        with loop(first, last if are_whole else last.least(rows)) as row:
+            places = places_of(row, [code.size(at) for at in range(code.last)])
+            Row(code, self.loops, Scope(code, dict(enumerate(places))), self._kept()).run()
+
+    def _kept(self) -> dict[Key, Array]:
+        """Where elements are kept: in a result, or on the stack where it is known how many there are."""
+        results, size = self.program.places, self.program.sizes[-1]
+        kept: dict[Key, Array] = {step.result: self.arrays[number] for step, number in results.items()}
+        if isinstance(size, int):
+            whole = -(-size // self.loops.width) * self.loops.width
+            for step in self.program.repeated:
+                if step not in results:
+                    kept[step.result] = local([whole], stored_element(step.result.type))
+        return kept
 
 
-def places_of(number: Number, sizes: Sequence[int]) -> list[Number]:
+def places_of(number: Number, sizes: Sequence[Place]) -> list[Number]:
     """The places of loops that are counted together, the last one fastest."""
     places: list[Number] = []
     for size in reversed(sizes[1:]):
@@ -87,6 +120,10 @@ class Row:
     computed: set[Key] = field(default_factory=set)
     part: tuple[Number, int] | None = None
 
+    @property
+    def _size(self) -> Place:
+        return self.code.size(self.code.last)
+
     def run(self) -> None:
         """Reductions in their order, those together that do not depend on each other; then what is stored."""
         program = self.code.program
@@ -101,7 +138,7 @@ class Row:
         if whole:
             self._store(whole)
 
-    def _elements(self, at: Place, count: int) -> Scope:
+    def _elements(self, at: Place, count: Place) -> Scope:
         """`count` elements from a place of the row on."""
 
         def kept(key: Key) -> Number | None:
@@ -114,7 +151,7 @@ class Row:
         known = set(self.computed)
         return Scope(self.code, {**self.row.places, self.code.last: index(at)}, count, (self.row,), kept)
 
-    def _keep(self, elements: Scope, at: Place, count: int, steps: Sequence[Step]) -> None:
+    def _keep(self, elements: Scope, at: Place, count: Place, steps: Sequence[Step]) -> None:
         """Keep elements that another loop needs again."""
         for step in steps:
             array, places = self._place(step.result, at)
@@ -137,7 +174,7 @@ class Row:
 
     def _reduce(self, steps: Sequence[Step]) -> None:
         """One loop for the reductions `steps`."""
-        width, size = self.loops.width, self.code.program.sizes[-1]
+        width, size = self.loops.width, self._size
         self._prepare(steps)
         new, operations = self._new(steps)
         vectors = self.loops.vectors(operations)
@@ -145,7 +182,7 @@ class Row:
         initial = [broadcast(n, self.code.vector_of(n.type)) for n in identities for _ in range(vectors)]
         whole = size // (width * vectors) * width * vectors
 
-        def added(at: Place, counts: Sequence[int], sums: Sequence[Number]) -> list[Number]:
+        def added(at: Place, counts: Sequence[Place], sums: Sequence[Number]) -> list[Number]:
             following = list(sums)
             for number, count in enumerate(counts):
                 place = index(at) + number * width if number else at
@@ -153,7 +190,7 @@ class Row:
                 self._keep(elements, place, count, new)
                 for position, step in enumerate(steps):
                     value = self.code.lifted(elements.of(step))
-                    if count < width:
+                    if isinstance(count, Number) or count < width:
                         value = _first(count, value, initial[position * vectors])
                     mine = position * vectors + number
                     following[mine] = combined(step, following[mine], value)
@@ -170,16 +207,23 @@ class Row:
                 combined(steps[n // vectors], *pair) for n, pair in enumerate(zip(totals, sums, strict=True))
             ]
 
-        least, most = ADDED_IN_A_ROW
-        block = min(max(isqrt(size // (width * vectors)), least), most) * width * vectors
+        block = _added_in_a_row(size, width * vectors)
         sums: Sequence[Number] = initial
-        if whole > 2 * block:
+        if not isinstance(whole, int) or not isinstance(block, int) or whole > 2 * block:
             sums = carried(0, whole, sums, block_added, block)
         elif whole:
             sums = scanned(0, whole, sums)
-        if size > whole:
-            left = size - whole
-            sums = added(whole, [min(width, left - at) for at in range(0, left, width)], sums)
+        if isinstance(size, int) and isinstance(whole, int):
+            if size > whole:
+                sums = added(whole, _counts(width, size - whole), sums)
+        else:
+            sums = carried(
+                whole,
+                size,
+                sums,
+                lambda at, *values: added(at, _masked(width, vectors, size - at), values),
+                width * vectors,
+            )
         self.computed.update(step.result for step in new)
         for position, step in enumerate(steps):
             partial = sums[position * vectors : (position + 1) * vectors]
@@ -189,14 +233,14 @@ class Row:
     def _store(self, stored: Sequence[tuple[Step, int]]) -> None:
         """One loop that computes elements of the row and stores them."""
         width = self.loops.width
-        start, size = self.part or (None, self.code.program.sizes[-1])
+        start, size = self.part or (None, self._size)
         steps = [step for step, _ in stored]
         self._prepare(steps)
         at_once = self.loops.vectors(self._new(steps)[1])
         together = width * at_once
         whole = size // together * together
 
-        def written(at: Place, counts: Sequence[int]) -> None:
+        def written(at: Place, counts: Sequence[Place]) -> None:
             for number, count in enumerate(counts):
                 place = index(at) + number * width if number else at
                 place = place if start is None else start + place
@@ -206,26 +250,47 @@ class Row:
                     array = self.code.arrays[argument]
                     store_some(array, in_memory(vector, array), count, *self.row.places.values(), place)
 
-        if whole:
+        if not isinstance(whole, int) or whole:
             with loop(0, whole, together) as at:
                 written(at, [width] * at_once)
-        if size > whole:
-            left = size - whole
-            written(whole, [min(width, left - at) for at in range(0, left, width)])
+        if isinstance(size, int) and isinstance(whole, int):
+            if size > whole:
+                written(whole, _counts(width, size - whole))
+        else:
+            with loop(whole, size, together) as at:
+                written(at, _masked(width, at_once, size - at))
 
     def _prepare(self, steps: Sequence[Step]) -> None:
         """Compute what is the same for all elements, outside of the loop."""
         self.row.prepare(self.code.program.closure(steps))
 
 
-def _first(count: int, vector: Number, others: Number) -> Number:
+def _added_in_a_row(size: Place, together: int) -> Place:
+    """How many elements are added up before what they come to is added to the sum of other blocks.
+
+    About the root of all, which makes the blocks as many as the elements of each.
+    """
+    fewest, greatest = ADDED_IN_A_ROW
+    if isinstance(size, int):
+        return min(max(isqrt(size // together), fewest), greatest) * together
+    block = index(fewest * together)
+    while fewest < greatest:
+        block = choose(size > fewest * fewest * together, block.lift(2 * fewest * together), block)
+        fewest *= 2
+    return block
+
+
+def _counts(width: int, left: int) -> list[int]:
+    """How many elements each of the last vectors has."""
+    return [min(width, left - at) for at in range(0, left, width)]
+
+
+def _masked(width: int, vectors: int, left: Number) -> list[Place]:
+    """How many elements each of some vectors has, where it shows at the call how many are left."""
+    return [least(most(left - number * width if number else left, 0), width) for number in range(vectors)]
+
+
+def _first(count: Place, vector: Number, others: Number) -> Number:
     """A vector whose first `count` elements are those of `vector`, and then those of `others`."""
     (width,) = mlir.ir.VectorType(vector.type).shape
-    return Number(mlir.arith.select(_mask(count, width), vector.value, others.value))
-
-
-def _mask(count: int, width: int) -> Value:
-    """A vector of bits, the first `count` of which are set."""
-    bits = ", ".join("true" if place < count else "false" for place in range(width))
-    mask = mlir.ir.Attribute.parse(f"dense<[{bits}]> : vector<{width}xi1>")
-    return mlir.arith.constant(mask.type, mask)
+    return Number(mlir.arith.select(first_of(count, width).value, vector.value, others.value))

@@ -8,7 +8,7 @@ Idea: what is fused stays as IREE decided; how the loops go over memory is ours 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
 from dataclasses import dataclass
 
 from ....dialects import mlir
@@ -17,12 +17,12 @@ from ...base import Pass
 from ...ir.aliases import Operation
 from ..tuning.column_tiles import column_loops
 from ..tuning.row_tiles import row_loops
-from .builder import Array
 from .reduced_columns import Columns, kept_keys
 from .reduced_rows import Rows
 from .reduction_programs import ReductionProgram
-from .reduction_reader import GENERIC, kinds_of, read
-from .written_kernels import write_kernels
+from .reduction_reader import read
+from .tensor_sizes import GENERIC, kinds_of
+from .written_kernels import WrittenKernel, write_kernels
 
 
 @dataclass(frozen=True)
@@ -59,21 +59,21 @@ def _add_negated(reduction: Operation) -> None:
             returned.owner.operation.erase()
 
 
-def _code(target: Target, program: ReductionProgram) -> Callable[[Sequence[Array]], Rows | Columns] | None:
-    """The code of a program for its memrefs, None where IREE's is as good."""
+def _code(target: Target, program: ReductionProgram) -> WrittenKernel | None:
+    """The code of a program, None where IREE's is as good."""
     operations, repeated = program.operations, program.repeated
     if program.is_of_rows:
         on_stack = len(repeated) - len(program.places)
-        rows = row_loops(target, program.sizes, program.bits, operations, kept=on_stack)
-        return (lambda arrays: Rows(program, rows, arrays)) if rows else None
+        rows = row_loops(target, program.known_sizes, program.bits, operations, kept=on_stack)
+        return functools.partial(Rows, program, rows) if rows else None
     if repeated:
         return None
     columns = column_loops(
         target,
-        (program.count(program.outer), program.count(program.summed), program.sizes[-1]),
+        (program.count(program.outer), program.count(program.summed), program.known_sizes[-1]),
         program.bits,
         operations,
         scans=len(program.scans),
         kept=len(kept_keys(program)),
     )
-    return (lambda arrays: Columns(program, columns, arrays)) if columns else None
+    return functools.partial(Columns, program, columns) if columns else None

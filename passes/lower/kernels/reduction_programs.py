@@ -6,6 +6,7 @@ Idea: its loops are ordered as the elements lie in memory, and every op in it go
 reduces those that are summed, or computes an element, or a number that holds for all that are summed. Norms,
 variances, moments and sums are of this kind. The last loop runs along memory: of rows it is the one that is
 summed, of columns it is kept. Where none is summed, only elements are computed (`element_kernels.py`).
+A size that shows only at the call is one of the numbers that the call counts workgroups with.
 """
 
 from __future__ import annotations
@@ -67,6 +68,22 @@ GATHER: Final = 8  # operations that take as long as reading an element at any p
 EXTRACT: Final = "tensor.extract"
 
 
+class Counted(NamedTuple):
+    """A size that shows at the call: the place that it has among the numbers of the workload."""
+
+    number: int
+
+
+Size: TypeAlias = "int | Counted"
+
+
+class Parameter(NamedTuple):
+    """What a call passes to a kernel: an array with the sizes of its dynamic axes; without a type, a size."""
+
+    type: Type | None
+    sizes: tuple[Counted, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Loaded:
     """A part of an argument: its first element along each axis, the axes that it has, and along all axes its
@@ -75,7 +92,7 @@ class Loaded:
     argument: int
     offsets: tuple[int, ...]
     axes: tuple[int, ...]
-    sizes: tuple[int, ...]
+    sizes: tuple[Size, ...]
     strides: tuple[int, ...]
 
 
@@ -139,14 +156,29 @@ Source: TypeAlias = "Loaded | Constant | Step"
 
 @dataclass(frozen=True, slots=True)
 class ReductionProgram:
-    """The sizes of the loops as the elements lie in memory, which of them are summed; steps in order; what is
-    stored where."""
+    """What is passed; the sizes of the loops as the elements lie in memory; which loops are summed; steps in
+    order; what is stored in which array."""
 
-    arguments: tuple[Type, ...]
-    sizes: tuple[int, ...]
+    parameters: tuple[Parameter, ...]
+    sizes: tuple[Size, ...]
     summed: tuple[int, ...]
     steps: tuple[Step, ...]
     stores: tuple[tuple[Step, int], ...]
+
+    @property
+    def arguments(self) -> tuple[Type, ...]:
+        """The types of the arrays."""
+        return tuple(each.type for each in self.parameters if each.type is not None)
+
+    @property
+    def known_sizes(self) -> tuple[int | None, ...]:
+        """The sizes of the loops, None for those that show at the call."""
+        return tuple(size if isinstance(size, int) else None for size in self.sizes)
+
+    @property
+    def static_sizes(self) -> tuple[int, ...]:
+        """The sizes of the loops of a program that has no others."""
+        return tuple(size for size in self.known_sizes if size is not None)
 
     @property
     def is_of_rows(self) -> bool:
@@ -176,9 +208,11 @@ class ReductionProgram:
         elements = [mlir.ir.RankedTensorType(type_).element_type for type_ in self.arguments]
         return max(BITS[str(type_)] for type_ in (*values, *elements, *(s.result.type for s in self.steps)))
 
-    def count(self, loops: tuple[int, ...]) -> int:
-        """How often some loops go around."""
-        return prod(self.sizes[loop] for loop in loops)
+    def count(self, loops: tuple[int, ...]) -> int | None:
+        """How often some loops go around, None where that shows at the call."""
+        sizes = [self.sizes[loop] for loop in loops]
+        known = [size for size in sizes if isinstance(size, int)]
+        return prod(known) if len(known) == len(sizes) else None
 
     def in_loop(self, step: Step) -> list[Step]:
         """The steps whose elements the step computes on the way, itself included."""
@@ -202,7 +236,7 @@ class ReductionProgram:
 
     @property
     def repeated(self) -> list[Step]:
-        """Steps whose elements take long and are needed in several scans: those to keep."""
+        """Steps whose elements take long and are needed in several scans: those to keep if there is room."""
         scans = self.scans
         return [
             step

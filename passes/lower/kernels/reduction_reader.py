@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from ....dialects import mlir
 from ...ir.aliases import Operation, Type, Value
@@ -20,10 +20,13 @@ from .reduction_programs import (
     EXTRACT,
     Constant,
     Loaded,
+    Parameter,
     ReductionProgram,
+    Size,
     Source,
     Step,
 )
+from .tensor_sizes import GENERIC, LOAD, STORE, OfAnotherKind, TensorSizes, access_of, kinds_of, require
 
 _OF_MATH: Final = frozenset(
     f"math.{name}"
@@ -41,10 +44,7 @@ _OF_ARITH: Final = frozenset(
 )
 OF_VECTORS: Final = _OF_ARITH | _OF_MATH
 """The ops of the code of an element that vectors have as well."""
-GENERIC: Final = "linalg.generic"
 _ARGUMENT: Final = re.compile(r"!iree_tensor_ext\.dispatch\.tensor<(readonly|writeonly):(tensor<.*>)>")
-_LOAD: Final = "iree_tensor_ext.dispatch.tensor.load"
-STORE: Final = "iree_tensor_ext.dispatch.tensor.store"
 
 
 def read(function: Operation) -> ReductionProgram | None:
@@ -58,17 +58,19 @@ def read(function: Operation) -> ReductionProgram | None:
         return None
 
 
-class OfAnotherKind(Exception):
-    """What is read is not a program of rows or columns."""
-
-
 class Reader:
     """What is known of the values of a kernel."""
 
+    are_sizes_known: ClassVar[bool] = False
+    """Whether only kernels are read whose sizes do not depend on the call."""
+
     def __init__(self) -> None:
         self._known: dict[Value, Source] = {}
+        self._arrays: dict[Value, int] = {}
         self._arguments: list[tuple[str, Type]] = []
-        self._sizes: tuple[int, ...] = ()
+        self._parameters: tuple[Parameter, ...] = ()
+        self._tensors = TensorSizes()
+        self._sizes: tuple[Size, ...] = ()
         self._summed: tuple[int, ...] = ()
         self._kept: tuple[int, ...] = ()
 
@@ -76,6 +78,8 @@ class Reader:
         """The program of a function's block."""
         self._read_arguments(block)
         operations = [each.operation for each in block.operations]
+        for operation in operations:
+            self._tensors.note_tensor(operation)
         reductions = [o for o in operations if o.name == GENERIC and "reduction" in kinds_of(o)]
         require(bool(reductions))
         self._order(reductions[-1])
@@ -88,22 +92,49 @@ class Reader:
                     self._known[result] = step
                     steps.append(step)
             elif operation.name == STORE:
-                stores.append(self._stored(operation, block))
+                stores.append(self._stored(operation))
             else:
-                self._note(operation, block)
+                self._note(operation)
         self._require_stored([argument for _, argument in stores])
-        types = tuple(type_ for _, type_ in self._arguments)
-        return ReductionProgram(types, self._sizes, self._summed, tuple(steps), tuple(stores))
+        sizes = tuple(self._tensors.representative(size) for size in self._sizes)
+        program = ReductionProgram(self._parameters, sizes, self._summed, tuple(steps), tuple(stores))
+        require(isinstance(sizes[-1], int) or not any(step.gathered for step in steps))
+        return program
 
     def _read_arguments(self, block: mlir.ir.Block) -> None:
-        """The arguments of a function's block: static tensors of numbers."""
+        """The arguments of a function's block: tensors of numbers, and the sizes that are not known."""
+        operations = [each.operation for each in block.operations]
+        numbers = [each for each in operations if self._tensors.note_number(each)]
+        for operation in operations:
+            self._tensors.note_array(operation)
+        require(not numbers or not self.are_sizes_known)
+        parameters = []
         for argument in block.arguments:
             match = _ARGUMENT.fullmatch(str(argument.type))
-            require(match is not None)
-            assert match is not None
+            if match is None:
+                require(all(use.owner in numbers for use in argument.uses))
+                parameters.append(Parameter(None, (self._tensors.number(argument),)))
+                continue
             type_ = mlir.ir.RankedTensorType(mlir.ir.Type.parse(match[2]))
-            require(type_.has_static_shape and 0 not in type_.shape and type_.encoding is None)
+            require(0 not in type_.shape and type_.encoding is None)
+            sizes = self._tensors.dynamic_sizes(argument)
+            require(len(sizes) == sum(type_.is_dynamic_dim(axis) for axis in range(type_.rank)))
+            self._arrays[argument] = len(self._arguments)
             self._arguments.append((match[1], _numeric(type_)))
+            parameters.append(Parameter(type_, sizes))
+        self._parameters = tuple(parameters)
+
+    def _array(self, value: Value) -> int:
+        """The number of the array that a value is."""
+        argument = self._tensors.argument(value)
+        require(argument in self._arrays)
+        return self._arrays[argument]
+
+    def _shape(self, value: Value) -> tuple[Size, ...]:
+        """The sizes of an array."""
+        argument = self._tensors.argument(value)
+        type_ = mlir.ir.RankedTensorType(self._arguments[self._array(value)][1])
+        return self._tensors.of_argument(argument, type_.shape)
 
     def _require_stored(self, arguments: Sequence[int]) -> None:
         """Each argument that is written is stored once, and these come last."""
@@ -113,7 +144,7 @@ class Reader:
 
     def _order(self, root: Operation) -> None:
         """The loops of the kernel, as those of its last reduction go over memory."""
-        kinds, sizes, positions = kinds_of(root), loop_sizes(root), _positions(root)
+        kinds, sizes, positions = kinds_of(root), self._tensors.of_loops(root), _positions(root)
         ordered = dict(zip(positions, sizes, strict=True))
         self._sizes = tuple(ordered[position] for position in range(len(sizes)))
         self._summed = tuple(
@@ -123,7 +154,7 @@ class Reader:
         last = len(sizes) - 1
         require(last not in self._summed or self._summed == (last,))
 
-    def _note(self, operation: Operation, block: mlir.ir.Block) -> None:
+    def _note(self, operation: Operation) -> None:
         """Remember what an op other than those of elements stands for."""
         name = operation.name
         if name == "arith.constant":
@@ -137,29 +168,37 @@ class Reader:
             require(isinstance(filled, Constant))
             assert isinstance(filled, Constant)
             self._known[operation.results[0]] = filled
-        elif name == _LOAD:
-            self._known[operation.results[0]] = self._loaded(operation, block)
+        elif name == LOAD:
+            self._known[operation.results[0]] = self._loaded(operation)
         else:
-            require(name in ("tensor.empty", "func.return"))
+            known = self._tensors.note_number(operation) or self._tensors.note_array(operation)
+            require(known or name in ("tensor.empty", "func.return"))
 
-    def _loaded(self, operation: Operation, block: mlir.ir.Block) -> Loaded:
-        argument = list(block.arguments).index(operation.operands[0])
-        offsets, sizes, strides = part_of(operation)
-        shape = mlir.ir.RankedTensorType(operation.results[0].type).shape
-        axes = [a for a, n in enumerate(sizes) if n != 1 or len(shape) == len(sizes)]
-        require([sizes[a] for a in axes] == list(shape))
+    def _loaded(self, operation: Operation) -> Loaded:
+        argument = self._array(operation.operands[0])
+        offsets, sizes, strides = self._tensors.part_of(operation)
+        rank = mlir.ir.RankedTensorType(operation.results[0].type).rank
+        axes = [a for a, n in enumerate(sizes) if n != 1 or rank == len(sizes)]
+        require(len(axes) == rank)
         return Loaded(argument, tuple(offsets), tuple(axes), tuple(sizes), tuple(strides))
 
-    def _stored(self, operation: Operation, block: mlir.ir.Block) -> tuple[Step, int]:
+    def _stored(self, operation: Operation) -> tuple[Step, int]:
         step = self._known.get(operation.operands[0])
-        argument = list(block.arguments).index(operation.operands[1])
-        offsets, sizes, strides = part_of(operation)
-        shape = list(mlir.ir.RankedTensorType(self._arguments[argument][1]).shape)
-        require(not any(offsets) and set(strides) <= {1} and sizes == shape and isinstance(step, Step))
+        argument = self._array(operation.operands[1])
+        sizes = self._whole(operation)
+        require(isinstance(step, Step))
         assert isinstance(step, Step)
         loops = self._axes(step)
-        require(loops == tuple(sorted(loops)) and sizes == [self._sizes[loop] for loop in loops])
+        require(loops == tuple(sorted(loops)))
+        require(self._tensors.are_equal(sizes, [self._sizes[loop] for loop in loops]))
         return step, argument
+
+    def _whole(self, store: Operation) -> tuple[Size, ...]:
+        """The sizes of an array, all of which an op stores."""
+        offsets, sizes, strides = self._tensors.part_of(store)
+        shape = self._shape(store.operands[1])
+        require(not any(offsets) and set(strides) <= {1} and self._tensors.are_equal(sizes, shape))
+        return shape
 
     def _axes(self, step: Step) -> tuple[int, ...]:
         """The loop of each axis of what a step computes."""
@@ -167,13 +206,13 @@ class Reader:
 
     def _step(self, operation: Operation, number: int) -> Step:
         """The result `number` of an op."""
-        kinds, sizes = kinds_of(operation), loop_sizes(operation)
+        kinds, sizes = kinds_of(operation), self._tensors.of_loops(operation)
         count, results = len(self._sizes), len(operation.results)
         has_elements = len(kinds) == count
         positions = _positions(operation) if has_elements else self._kept
         sums = "reduction" in kinds
         require(len(positions) == len(kinds))
-        require(all(size == self._sizes[p] for size, p in zip(sizes, positions, strict=True)))
+        require(self._tensors.are_equal(sizes, [self._sizes[p] for p in positions]))
         if sums:
             kept = len(self._kept)
             require(kinds == ["parallel"] * kept + ["reduction"] * (count - kept))
@@ -251,6 +290,7 @@ class Reader:
         last = len(self._sizes) - 1
         if last in loops:
             require(loops.index(last) == len(loops) - 1 and source.axes[-1] == len(source.offsets) - 1)
+            require(isinstance(self._sizes[last], int) or source.strides[-1] == 1)
 
 
 def _positions(operation: Operation) -> tuple[int, ...]:
@@ -260,7 +300,7 @@ def _positions(operation: Operation) -> tuple[int, ...]:
         if sorted(loops) != list(range(count)) or isinstance(value.owner, mlir.ir.Block):
             continue
         owner = value.owner.operation
-        if owner.name == _LOAD:
+        if owner.name == LOAD:
             inner = tuple(range(count))
         elif owner.name == GENERIC and len(kinds_of(owner)) == count:
             inner = _positions(owner)
@@ -282,50 +322,6 @@ def is_inside(value: Value, operation: Operation) -> bool:
     return bool(owner == block if isinstance(owner, mlir.ir.Block) else owner.operation.parent == operation)
 
 
-def kinds_of(operation: Operation) -> list[str]:
-    text = str(operation.attributes["iterator_types"])
-    return re.findall(r"parallel|reduction|window", text)
-
-
-def access_of(operation: Operation) -> list[tuple[int, ...]]:
-    found = []
-    for attribute in mlir.ir.ArrayAttr(operation.attributes["indexing_maps"]):
-        places = list(mlir.ir.AffineMapAttr(attribute).value.results)
-        require(all(isinstance(place, mlir.ir.AffineDimExpr) for place in places))
-        found.append(tuple(place.position for place in places))
-    return found
-
-
-def loop_sizes(operation: Operation) -> tuple[int, ...]:
-    """The size of each loop of a generic."""
-    sizes: dict[int, int] = {}
-    for value, loops in zip(operation.operands, access_of(operation), strict=True):
-        require(isinstance(value.type, mlir.ir.RankedTensorType))
-        type_ = mlir.ir.RankedTensorType(value.type)
-        require(type_.has_static_shape)
-        sizes.update(zip(loops, type_.shape, strict=True))
-    count = len(kinds_of(operation))
-    require(sorted(sizes) == list(range(count)))
-    return tuple(sizes[loop] for loop in range(count))
-
-
-def part_of(operation: Operation) -> tuple[list[int], list[int], list[int]]:
-    """The static offsets, sizes and strides of what a kernel loads or stores."""
-    segments = list(mlir.ir.DenseI32ArrayAttr(operation.attributes["operandSegmentSizes"]))
-    expected = 1 if operation.name == _LOAD else 2
-    require(sum(segments) == expected)
-    offsets, sizes, strides = (
-        list(mlir.ir.DenseI64ArrayAttr(operation.attributes[f"static_{what}"]))
-        for what in ("offsets", "sizes", "strides")
-    )
-    return offsets, sizes, strides
-
-
 def _numeric(type_: Type) -> Type:
     require(str(mlir.ir.RankedTensorType(type_).element_type) in BITS)
     return type_
-
-
-def require(holds: bool) -> None:
-    if not holds:
-        raise OfAnotherKind

@@ -20,7 +20,8 @@ from ...ir.aliases import Value
 from ..tuning.product_tiles import RowTiles
 from .builder import Array, Number, Place, broadcast, carried, constant, index, loop, when
 from .executable import Kernel, Kernels, Result, workgroup_id
-from .products import load_some, multiply_add
+from .partial_vectors import load_some
+from .products import multiply_add
 
 
 def multiply_rows(kernels: Kernels, rows: Value, vector: Value, tiles: RowTiles) -> Value:

@@ -25,18 +25,8 @@ from .element_code import Code, Scope
 from .executable import workgroup_id
 from .reduced_rows import Row, places_of
 from .reduction_programs import BITS, EXTRACT, Constant, Loaded, ReductionProgram, Step
-from .reduction_reader import (
-    GENERIC,
-    STORE,
-    OfAnotherKind,
-    Reader,
-    access_of,
-    is_inside,
-    kinds_of,
-    loop_sizes,
-    part_of,
-    require,
-)
+from .reduction_reader import Reader, is_inside
+from .tensor_sizes import GENERIC, STORE, OfAnotherKind, access_of, kinds_of, require
 
 Reach: TypeAlias = "tuple[int, int]"
 
@@ -53,6 +43,8 @@ def read_stage(function: Operation) -> ReductionProgram | None:
 
 
 class _StageReader(Reader):
+    are_sizes_known = True
+
     def program(self, block: mlir.ir.Block) -> ReductionProgram:
         """The program of a function's block."""
         self._read_arguments(block)
@@ -62,12 +54,12 @@ class _StageReader(Reader):
         require(len(generics) == len(stores) == 1)
         (root,), (store,) = generics, stores
         require(len(root.results) == 1 and set(kinds_of(root)) == {"parallel"})
-        self._sizes = loop_sizes(root)
+        self._sizes = self._tensors.of_loops(root)
         rank = len(self._sizes)
         require(rank > 1)
         for operation in operations:
             if operation.name not in (GENERIC, STORE):
-                self._note(operation, block)
+                self._note(operation)
         *maps, result_map = access_of(root)
         require(result_map == tuple(range(rank)))
         inputs = tuple(self._input(value, loops) for value, loops in zip(root.operands, maps, strict=False))
@@ -79,15 +71,12 @@ class _StageReader(Reader):
         require(not list(code.arguments[len(inputs)].uses))
         require(is_inside(last.operands[0], root) and str(last.operands[0].type) in BITS)
         require(store.operands[0] == root.results[0])
-        argument = list(block.arguments).index(store.operands[1])
-        offsets, sizes, strides = part_of(store)
-        require(not any(offsets) and set(strides) <= {1} and tuple(sizes) == self._sizes)
+        argument = self._array(store.operands[1])
+        require(self._whole(store) == self._sizes)
         self._require_stored([argument])
         own = tuple((loop,) for loop in range(rank))
         step = Step(inputs, root, last.operands[0], True, own, 0)
-        types = tuple(type_ for _, type_ in self._arguments)
-        require(list(mlir.ir.RankedTensorType(types[argument]).shape) == sizes)
-        return ReductionProgram(types, self._sizes, (), (step,), ((step, argument),))
+        return ReductionProgram(self._parameters, self._sizes, (), (step,), ((step, argument),))
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,20 +173,20 @@ class Stencil:
     def shape(self) -> StencilShape:
         """What decides about the loops."""
         return StencilShape(
-            self.stages[-1].program.sizes,
-            min(stage.program.sizes[-1] for stage in self.stages),
+            self.stages[-1].program.static_sizes,
+            min(stage.program.static_sizes[-1] for stage in self.stages),
             max(high - low for low, high in self.rows.values()),
             max(high - low for low, high in self.columns.values()),
             sum(
-                window * prod(stage.program.sizes[1:-1]) * BITS[str(stage.program.steps[0].result.type)] // 8
+                window * prod(stage.program.static_sizes[1:-1]) * _bits(stage) // 8
                 for stage, window in self.windows.items()
             ),
         )
 
     def workgroups(self, loops: StencilLoops) -> tuple[int, int]:
         """How many workgroups there are, along the last axis and along the first."""
-        sizes = self.stages[-1].program.sizes
-        return -(-sizes[-1] // loops.columns), -(-sizes[0] // loops.rows.block)
+        sizes = self.stages[-1].program.static_sizes
+        return -(-sizes[-1] // loops.columns), -(-sizes[0] // loops.block)
 
     def kept_types(self, loops: StencilLoops) -> list[Type]:
         """The arrays of rows that are kept, an axis for the workgroups in front."""
@@ -205,7 +194,7 @@ class Stencil:
         types = []
         for stage, window in self.windows.items():
             low, high = self.columns[stage]
-            shape = [groups, window, *stage.program.sizes[1:-1], loops.columns + high - low]
+            shape = [groups, window, *stage.program.static_sizes[1:-1], loops.columns + high - low]
             types.append(mlir.ir.RankedTensorType.get(shape, stage.program.steps[0].result.type))
         return types
 
@@ -213,7 +202,7 @@ class Stencil:
         """The code of a workgroup."""
         blocks, _ = self.workgroups(loops)
         block = Number(workgroup_id(0))
-        start, size = block * loops.columns, self.stages[-1].program.sizes[-1]
+        start, size = block * loops.columns, self.stages[-1].program.static_sizes[-1]
         whole = size // loops.columns
         if whole == blocks:
             self._block(loops, given, written, start, loops.columns)
@@ -239,10 +228,10 @@ class Stencil:
             first = start + self.columns[stage][0]
             arrays[stage.dispatch.results[0]] = _Ring(memref, group, window, first)
         arrays[self.stages[-1].dispatch.results[0]] = Array(result)
-        rows, halo = self.stages[-1].program.sizes[0], self.shape.halo
-        first = number * loops.rows.block
-        last = first + loops.rows.block
-        last = last.least(rows) if rows % loops.rows.block else last
+        rows, halo = self.stages[-1].program.static_sizes[0], self.shape.halo
+        first = number * loops.block
+        last = first + loops.block
+        last = last.least(rows) if rows % loops.block else last
         with loop(first, last + halo) as step:
             for stage in self.stages:
                 low, high = self.rows[stage]
@@ -261,9 +250,14 @@ class Stencil:
                     _row(code, loops.rows, row, part)
 
 
+def _bits(stage: Stage) -> int:
+    """The bits of an element of what a stage computes."""
+    return BITS[str(stage.program.steps[0].result.type)]
+
+
 def _row(code: Code, loops: RowLoops, row: Number, part: tuple[Number, int]) -> None:
     """Some elements of each row of a stage that has one place along the first axis."""
-    inner = code.program.sizes[1:-1]
+    inner = code.program.static_sizes[1:-1]
 
     def elements(places: Sequence[Number]) -> None:
         scope = Scope(code, dict(enumerate([row, *places])))

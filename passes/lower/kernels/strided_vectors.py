@@ -12,19 +12,20 @@ from typing import Final
 
 from ....dialects import mlir
 from .builder import Array, Number, Place, broadcast, constant, index
-from .products import load_some
+from .partial_vectors import load_some
 
 DENSE: Final = 4  # vectors that are loaded for one, rather than its elements one by one
 
 
-def load_strided(array: Array, width: int, count: int, step: int, *places: Place) -> Number:
+def load_strided(array: Array, width: int, count: Place, step: int, *places: Place) -> Number:
     """A vector whose first `count` elements are those at `places`, `step` further along the last axis, and so
-    on; the others are zero or any of them."""
+    on; the others are zero or any of them. A count that is not known takes a step of 0 or 1."""
     *outer, first = places
     if step == 0:
         return broadcast(array[tuple(places)], mlir.ir.VectorType.get([width], array.element))
     if step == 1:
         return load_some(array, width, count, *places)
+    assert isinstance(count, int)
     if abs(step) > DENSE or (count < width and step != -1):
         return _one_by_one(array, width, [index(first) + step * lane for lane in range(count)], outer)
     low = index(first) + step * (count - 1) if step < 0 else index(first)

@@ -15,26 +15,27 @@ from ....dialects import mlir
 from ....runtime.targets import Target, TargetKind
 from ...ir.aliases import Operation, Value
 from ..plan import target_of
-from .builder import Array
-from .executable import add_beside
+from .builder import Array, Number, Place
+from .executable import Size, add_beside
 from .reduction_programs import ReductionProgram
 
 EXECUTABLE: Final = "flow.executable"
 
 
 class WrittenCode(Protocol):
-    """The code of a workgroup."""
+    """The code of a workgroup, for the arrays of a kernel and the numbers of its workload."""
 
     @property
-    def workgroups(self) -> tuple[int, ...]:
-        """How many workgroups there are."""
+    def workgroups(self) -> tuple[Place, ...]:
+        """How many workgroups there are, which the numbers tell alone."""
 
     def run(self) -> None:
         """Emit the code."""
 
 
 Read: TypeAlias = "Callable[[Operation], ReductionProgram | None]"
-Code: TypeAlias = "Callable[[Target, ReductionProgram], Callable[[Sequence[Array]], WrittenCode] | None]"
+WrittenKernel: TypeAlias = "Callable[[Sequence[Array], Sequence[Number]], WrittenCode]"
+Code: TypeAlias = "Callable[[Target, ReductionProgram], WrittenKernel | None]"
 
 
 class KernelWarning(RuntimeWarning):
@@ -75,11 +76,15 @@ def _write(target: Target, executable: Operation, read: Read, code: Code) -> boo
         return False
     mlir.load_dialects(executable.context)
 
-    def emit(memrefs: Sequence[Value]) -> None:
-        written([Array(memref) for memref in memrefs]).run()
+    def emit(memrefs: Sequence[Value], numbers: Sequence[Value]) -> None:
+        written([Array(memref) for memref in memrefs], [Number(n) for n in numbers]).run()
+
+    def workgroups(numbers: Sequence[Value]) -> list[Size]:
+        counts = written([], [Number(n) for n in numbers]).workgroups
+        return [count if isinstance(count, int) else count.value for count in counts]
 
     try:
-        add_beside(executable, program.arguments, written([]).workgroups, emit)
+        add_beside(executable, program.parameters, workgroups, emit)
     except Exception as error:  # of any kind: IREE's kernel computes the same
         what = f"a kernel of {program.kind} was not written, and IREE's is slower"
         warnings.warn(f"{what}: {type(error).__name__}: {error}", KernelWarning, stacklevel=2)

@@ -28,36 +28,53 @@ KEPT_BYTES: Final = 3 << 14  # of what is kept of the columns of a block
 @dataclass(frozen=True, slots=True)
 class ColumnLoops:
     """Elements of a vector, vectors of a block, whether they are unrolled, rows that are scanned at once, and
-    how many groups of rows that are summed apart a workgroup does."""
+    how many groups of rows that are summed apart a workgroup does (None where that shows at the call)."""
 
     width: int
     vectors: int
     is_unrolled: bool
     rows: int
-    outer: int
+    outer: int | None
 
 
 def column_loops(
-    target: Target, sizes: tuple[int, int, int], bits: int, operations: int, *, scans: int, kept: int
+    target: Target,
+    sizes: tuple[int | None, int | None, int | None],
+    bits: int,
+    operations: int,
+    *,
+    scans: int,
+    kept: int,
 ) -> ColumnLoops | None:
-    """The loops of a kernel that reduces the rows of `[outer, rows, columns]`.
+    """The loops of a kernel that reduces the rows of `[outer, rows, columns]`, None for what the call shows.
 
     `operations`: what an element takes in all scans.
     """
     outer, rows, columns = sizes
     width = max(target.vector_bits // bits, 1)
-    while NARROWEST < width > columns:
+    while columns is not None and NARROWEST < width > columns:
         width //= 2
-    if target.architecture not in ARCHITECTURES or operations > LONGEST:
+    if target.architecture not in ARCHITECTURES or operations > LONGEST or width < 2:
         return None
-    if width < 2 or columns < width or prod(sizes) < SMALL:
+    known = [size for size in sizes if size is not None]
+    if (columns is not None and columns < width) or (len(known) == len(sizes) and prod(known) < SMALL):
         return None
-    vectors = -(-columns // width)
-    is_unrolled = vectors <= UNROLLED
-    if not is_unrolled:
-        is_cached = scans == 1 or rows * BLOCK_BYTES <= CACHED_BYTES
-        block = min(BLOCK_BYTES if is_cached else AGAIN_BYTES, KEPT_BYTES // kept)
-        vectors = min(vectors, max(block * 8 // (width * bits), 1))
-    together = min(ROWS if operations <= SHORT else 1, rows)
-    apart = max(min(outer // WORKGROUPS, outer), -(-LEAST // (rows * columns)), 1)
-    return ColumnLoops(width, vectors, is_unrolled, together, min(apart, outer))
+    is_cached = scans == 1 or (rows is not None and rows * BLOCK_BYTES <= CACHED_BYTES)
+    block = min(BLOCK_BYTES if is_cached else AGAIN_BYTES, KEPT_BYTES // kept)
+    vectors = max(block * 8 // (width * bits), 1)
+    is_unrolled = columns is not None and -(-columns // width) <= UNROLLED
+    if columns is not None:
+        vectors = -(-columns // width) if is_unrolled else min(-(-columns // width), vectors)
+    together = ROWS if operations <= SHORT else 1
+    if rows is not None:
+        together = min(together, rows)
+    return ColumnLoops(width, vectors, is_unrolled, together, _apart(outer, rows, columns))
+
+
+def _apart(outer: int | None, rows: int | None, columns: int | None) -> int | None:
+    """How many groups of rows a workgroup does, None where that shows at the call."""
+    if outer == 1:
+        return 1
+    if outer is None or rows is None or columns is None:
+        return None
+    return min(max(outer // WORKGROUPS, -(-LEAST // (rows * columns)), 1), outer)

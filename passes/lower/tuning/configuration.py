@@ -123,7 +123,11 @@ def reduction_stages(
     count = prod(shape) if is_static else 0
     if is_static and count < SPLIT_FROM:
         return None
-    has_loops = is_static and has_kernels(target) and dtype in ONE_VECTOR
+    has_loops = has_kernels(target) and dtype in ONE_VECTOR
+    has_rows = len(shape) > 1 and isinstance(shape[-1], int) and ROW // 4 <= shape[-1] <= SPLIT_FROM
+    if not is_static and has_loops and is_cheap and not has_rows:
+        return None  # what is left of rows would be copied, and the rows themselves
+    has_loops &= is_static
     row = divisor(count, 2 * ROW, 64) if is_static else None
     if (
         has_loops and row is None
@@ -132,8 +136,7 @@ def reduction_stages(
         row = row if row is not None and row >= ROW // 2 else None
     if len(shape) == 1 and has_loops and is_cheap and count <= (VECTOR if row else LONGEST_VECTOR):
         return None
-    last = shape[-1]
-    if len(shape) > 1 and isinstance(last, int) and ROW // 4 <= last <= SPLIT_FROM:
+    if has_rows:
         return Stages((len(shape) - 1,))
     return Stages((), row or ROW)
 

@@ -31,12 +31,12 @@ LONGEST: Final = 200  # operations of an element that are not too much code
 @dataclass(frozen=True, slots=True)
 class RowLoops:
     """Elements of a vector, vectors at once where the code of an element is short and where it is long, rows
-    of a workgroup, and whether a vector is gathered at once."""
+    of a workgroup (None where that shows at the call), and whether a vector is gathered at once."""
 
     width: int
     short: int
     long: int
-    block: int
+    block: int | None
     has_gathers: bool = False
 
     def vectors(self, operations: int) -> int:
@@ -45,24 +45,31 @@ class RowLoops:
 
 
 def row_loops(
-    target: Target, sizes: Sequence[int], bits: int, operations: int, *, kept: int
+    target: Target, sizes: Sequence[int | None], bits: int, operations: int, *, kept: int
 ) -> RowLoops | None:
     """The loops of a kernel of rows, the last of `sizes`; its numbers have up to so many bits.
 
-    `operations`: what an element takes in all loops. `kept`: how many numbers of each element of a row are
-    kept on the stack from one loop to the next.
+    `sizes`: None for those that show at the call. `operations`: what an element takes in all loops. `kept`:
+    how many numbers of each element of a row are kept on the stack from one loop to the next.
     """
     width = max(target.vector_bits // bits, 1)
-    *outer, size = sizes
-    rows = prod(outer)
-    if target.architecture not in ARCHITECTURES or operations > LONGEST:
+    if target.architecture not in ARCHITECTURES or operations > LONGEST or width < 2:
         return None
+    gathers = GATHERING in target.required_features
+    known = [size for size in sizes if size is not None]
+    if len(known) < len(sizes):
+        size = sizes[-1]
+        if size is not None and (size < 2 * width or kept * size * bits > 8 * KEPT_BYTES):
+            return None
+        fit = QUICK if size is None else max(size // width, 1)
+        return RowLoops(width, min(QUICK, fit), min(LONG, fit), None, gathers)
+    *outer, size = known
+    rows = prod(outer)
     least = SMALL if outer else LEAST_VECTOR  # IREE adds the numbers of a vector one by one
-    if width < 2 or size < 2 * width or rows * size < least or kept * size * bits > 8 * KEPT_BYTES:
+    if size < 2 * width or rows * size < least or kept * size * bits > 8 * KEPT_BYTES:
         return None
     fit = max(size // width, 1)
     block = max(min(rows // WORKGROUPS, rows), -(-LEAST // size), 1)
-    gathers = GATHERING in target.required_features
     return RowLoops(width, min(QUICK, fit), min(LONG, fit), min(block, rows), gathers)
 
 

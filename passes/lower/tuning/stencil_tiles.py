@@ -36,9 +36,10 @@ class StencilShape:
 
 @dataclass(frozen=True, slots=True)
 class StencilLoops:
-    """The loops along rows, whose block is of the first axis, and how many columns a workgroup does."""
+    """The loops along rows, and how many places of the first axis and how many columns a workgroup does."""
 
     rows: RowLoops
+    block: int
     columns: int
 
 
@@ -60,4 +61,4 @@ def stencil_loops(target: Target, shape: StencilShape, bits: int, operations: in
     parts = -(-columns // tile)
     block = max(-(-rows * parts // WORKGROUPS), ROW_HALOS * shape.halo, -(-LEAST // (prod(inner) * tile)))
     fit = min(tile, shape.shortest) // width
-    return StencilLoops(RowLoops(width, min(QUICK, fit), min(LONG, fit), min(block, rows)), tile)
+    return StencilLoops(RowLoops(width, min(QUICK, fit), min(LONG, fit), None), min(block, rows), tile)

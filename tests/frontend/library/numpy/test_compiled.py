@@ -172,6 +172,19 @@ def test_compiled_numpy_programs_give_what_numpy_gives() -> None:
     assert not [w for w in wrong if w]
 
 
+def test_moments_of_complex_numbers_of_named_sizes() -> None:
+    def moments(xp: Any, z: Any) -> Any:
+        return z.mean(), z.mean(0), z.var(1), z.std(), xp.average(z, axis=1)
+
+    for dtype, rtol in ((np.complex64, 1e-5), (np.complex128, 1e-12)):
+        compiled = adze.jit(partial(moments, anp)).trace(ShapeDtype(("n", "m"), dtype)).lower().compile()
+        for shape in ((3, 70), (1, 1), (40, 2)):
+            parts = np.random.default_rng(shape).standard_normal((2, *shape))
+            z = (parts[0] + 1j * parts[1]).astype(dtype)
+            for got, want in zip(compiled(z), moments(np, z), strict=True):
+                np.testing.assert_allclose(got, want, rtol=rtol, atol=rtol)
+
+
 @pytest.mark.thorough
 def test_compiled_dynamic_sizes_give_what_numpy_gives() -> None:
     for dtype, functions in (

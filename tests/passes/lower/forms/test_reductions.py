@@ -102,7 +102,9 @@ def test_sums_of_large_arrays(name: str, shape: tuple[int, ...], axes: Any) -> N
     (got,) = run(name, x)
     want = x.astype(np.float64).sum(axis=axes)
     scale = np.sqrt(x.size / max(np.size(want), 1)) if x.size else 1.0
-    assert np.allclose(got, want, rtol=0, atol=4e-6 * scale)
+    # Of a dynamic size IREE adds one element after the other; kernels of rows, which are not here, do not.
+    atol = 2e-5 if name == "dynamic" else 4e-6
+    assert np.allclose(got, want, rtol=0, atol=atol * scale)
 
 
 def test_a_sum_with_a_rest_of_what_another_op_takes_too() -> None:

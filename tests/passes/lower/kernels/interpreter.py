@@ -186,7 +186,7 @@ class Reader:
         for child in block.operations:
             operation = child.operation
             operands = [self.number(v) for v in operation.operands]
-            if operation.name in ("scf.yield", "scf.condition", "func.return"):
+            if operation.name in ("scf.yield", "scf.condition", "func.return", "stream.return"):
                 return Block(arguments, steps, operands)
             results = [self.number(v) for v in operation.results]
             steps.append(Step(self.function(operation), operands, results))
@@ -284,6 +284,10 @@ def of_memory(operation: Any, kind: str) -> Callable[..., Any]:
             return []
 
         return store
+    if kind == "maskedload":
+        return lambda _, source, *rest: masked_load(source, *rest)
+    if kind == "maskedstore":
+        return masked_store
     if kind == "collapse_shape":
         shape = type_.shape
         return lambda _, x: x.seen_as(shape)
@@ -295,6 +299,8 @@ def of_memory(operation: Any, kind: str) -> Callable[..., Any]:
 def of_vectors(operation: Any, kind: str) -> Callable[..., Any]:
     """Parts of vectors, and what is made of all of one."""
     attributes, type_ = operation.attributes, operation.results[0].type
+    if kind == "create_mask":
+        return lambda _, count, shape=type_.shape: np.arange(shape[0]) < count
     if kind == "shuffle":
         mask = list(attributes["mask"])
         return lambda _, x, y: np.concatenate([x, y])[mask]
@@ -315,6 +321,23 @@ def of_vectors(operation: Any, kind: str) -> Callable[..., Any]:
         part = slice(first, first + width)
         return (lambda _, x: x[part]) if kind.startswith("extract") else partial(with_part, part)
     raise NotImplementedError(operation.name)
+
+
+def masked_load(source: Memory, *rest: Any) -> Any:
+    """The elements whose bit is set, of which only these are read, and others in the places between."""
+    *places, mask, others = rest
+    *outer, first = (int(v) for v in places)
+    lanes = [source.load([*outer, first + n]) if set_ else others[n] for n, set_ in enumerate(mask)]
+    return np.array(lanes, others.dtype)
+
+
+def masked_store(workgroup: Workgroup, target: Memory, *rest: Any) -> list[Any]:
+    """Write the elements whose bit is set."""
+    *places, mask, vector = rest
+    *outer, first = (int(v) for v in places)
+    for lane in np.flatnonzero(mask):
+        target.store(vector[lane], [*outer, first + int(lane)], workgroup.number)
+    return []
 
 
 def with_part(at: int | slice, workgroup: Workgroup, part: Any, whole: Any) -> Any:
@@ -367,6 +390,14 @@ def _given(operand: Any, is_tied: bool) -> Any:
     return np.int64(operand) if isinstance(operand, int) else operand
 
 
+def counts_of(module: Any, symbol: str, workload: Sequence[int]) -> tuple[int, int, int]:
+    """How many workgroups a kernel has, for the numbers of its workload."""
+    export = _executable(module, symbol).regions[0].blocks[0].operations[0].operation
+    block = Reader().block(export.regions[0].blocks[0])
+    x, y, z = Workgroup(0, 1, (0, 0, 0), {}).run(block, [np.int64(n) for n in workload])
+    return int(x), int(y), int(z)
+
+
 def run_kernel(
     module: Any,
     symbol: str,
@@ -379,12 +410,7 @@ def run_kernel(
 
     `operands` are arrays, numbers, and the dynamic sizes in the order of the kernel's arguments.
     """
-    executable = next(
-        o.operation
-        for o in module.body.operations
-        if o.operation.name == "stream.executable" and o.attributes["sym_name"].value == symbol
-    )
-    inner = executable.regions[0].blocks[0].operations[1]
+    inner = _executable(module, symbol).regions[0].blocks[0].operations[1]
     function = inner.regions[0].blocks[0].operations[0]
     block = Reader().block(function.regions[0].blocks[0])
     given = [_given(x, i in tied) for i, x in enumerate(operands)]
@@ -396,3 +422,11 @@ def run_kernel(
             workgroup.run(block, [*given, *range(len(given), len(block.arguments))])
     written = [given[i].elements for i in tied]
     return [*written, *(memory.elements for _, memory in sorted(memories.items()))]
+
+
+def _executable(module: Any, symbol: str) -> Any:
+    return next(
+        o.operation
+        for o in module.body.operations
+        if o.operation.name == "stream.executable" and o.attributes["sym_name"].value == symbol
+    )

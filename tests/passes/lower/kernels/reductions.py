@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 from unittest.mock import patch
 
@@ -20,7 +20,7 @@ from adze.passes.lower.kernels.stencil_kernels import StencilKernels
 from adze.runtime.compile.compiler import divided_into_kernels
 from adze.runtime.targets import parse_target
 
-from .interpreter import run_kernel
+from .interpreter import counts_of, run_kernel
 
 AVX2, AVX512, VULKAN = (parse_target(t) for t in ("cpu:x86-64-v3", "cpu:x86-64-v4", "vulkan:ampere"))
 
@@ -37,7 +37,7 @@ STENCILS: tuple[Pass, ...] = (StencilKernels(),)
 
 def kernels_of(
     function: Callable[..., Any],
-    *arrays: np.ndarray,
+    *arrays: Any,
     target: Any = AVX2,
     passes: tuple[Pass, ...] = REDUCTIONS,
 ) -> Any:
@@ -58,26 +58,50 @@ def run_reduction(
     *arrays: np.ndarray,
     passes: tuple[Pass, ...] = REDUCTIONS,
     bound: list[np.ndarray] | None = None,
+    shapes: Sequence[tuple[int | str, ...]] | None = None,
 ) -> list[np.ndarray]:
     """The results of a program that is one kernel of our own, every access of which is checked.
 
-    `bound`: what the kernel is given, where that is not what the program is given.
+    `bound`: what the kernel is given, where that is not what the program is given. `shapes`: those that the
+    program is traced for, with names of sizes that show at the call.
     """
-    module = kernels_of(function, *arrays, passes=passes)
+    named = [adze.ShapeDtype(shape, x.dtype) for shape, x in zip(shapes or (), arrays, strict=False)]
+    module = kernels_of(function, *(named or arrays), passes=passes)
     (executable,) = (o for o in module.body.operations if o.operation.name == "stream.executable")
     symbol = mlir.ir.StringAttr(executable.attributes["sym_name"]).value
-    export = executable.operation.regions[0].blocks[0].operations[0].operation
-    block = export.regions[0].blocks[0]
-    returned = block.operations[len(block.operations) - 1].operation.operands
-    x, y, z = (mlir.ir.IntegerAttr(v.owner.attributes["value"]).value for v in returned)
-    return run_kernel(module, symbol, bound or list(arrays), (x, y, z))
+    (dispatch,) = (o for o in _operations(module.operation) if o.name == "flow.dispatch")
+    passed = [v for v in dispatch.operands if isinstance(v.type, mlir.ir.IndexType)]
+    segments = list(mlir.ir.DenseI32ArrayAttr(dispatch.attributes["operandSegmentSizes"]))
+    sizes = [np.int64(_size(v, arrays)) for v in passed]
+    workload, arguments = sizes[: segments[0]], sizes[segments[0] :]
+    arguments = arguments[: len(passed) - segments[0] - segments[2] - segments[3]]
+    counts = counts_of(module, symbol, [int(n) for n in workload])
+    return run_kernel(module, symbol, [*(bound or arrays), *arguments], counts)
+
+
+def _operations(operation: Any) -> Iterator[Any]:
+    for region in operation.regions:
+        for block in region.blocks:
+            for child in block.operations:
+                yield child.operation
+                yield from _operations(child.operation)
+
+
+def _size(value: Any, arrays: Sequence[np.ndarray]) -> int:
+    """The size of an argument that a value of the host is."""
+    operation = value.owner.operation
+    assert operation.name == "hal.buffer_view.dim", operation.name
+    array = mlir.ir.BlockArgument(operation.operands[0]).arg_number
+    return arrays[array].shape[mlir.ir.IntegerAttr(operation.attributes["index"]).value]
 
 
 def parts(result: Any) -> tuple[Any, ...]:
     return result if isinstance(result, tuple) else (result,)
 
 
-def is_loop(function: Callable[[Any], Any], *shape: int, target: Any = AVX2, dtype: Any = np.float32) -> bool:
+def is_loop(
+    function: Callable[[Any], Any], *shape: int | str, target: Any = AVX2, dtype: Any = np.float32
+) -> bool:
     """Whether the program has a kernel of rows or columns that adze writes."""
     text = adze.trace(function, adze.ShapeDtype(shape, dtype)).at_stage(KERNELS, target)
     return re.search(r"stream.executable private @\w*dispatch", text) is not None

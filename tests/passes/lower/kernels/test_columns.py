@@ -195,11 +195,40 @@ def test_no_elements_and_few(shape: tuple[int, ...]) -> None:
         np.testing.assert_array_equal(got, want)
 
 
-def test_named_sizes_are_left_to_iree() -> None:
-    x = given(123, 45)
-    compiled = adze.trace(moments, adze.ShapeDtype(("n", "m"), np.float32)).lower().compile()
-    for got, want in zip(compiled(x), moments(x.astype(np.float64)), strict=True):
-        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+@pytest.mark.each_value(lambda function, shape, named: ((function, named), shape))
+@pytest.mark.parametrize("named", [("n", "m"), ("n", None), (None, "m")])
+@pytest.mark.parametrize("shape", [(9, 64), (7, 133), (3, 5), (41, 9)])
+@pytest.mark.parametrize("function", [total, squares, normalized])
+def test_all_accesses_are_within_bounds_of_named_sizes(
+    function: Callable[[Any], Any], shape: tuple[int, int], named: tuple[str | None, str | None]
+) -> None:
+    x = given(*shape)
+    spec = tuple(name or size for name, size in zip(named, shape, strict=True))
+    assert is_loop(function, *spec)
+    (got,) = run_reduction(function, x, shapes=[spec])
+    np.testing.assert_allclose(got.reshape(np.shape(function(x))), function(x), rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.int32, np.uint8, np.uint32])
+def test_values_of_named_sizes(dtype: Any) -> None:
+    unsigned = np.dtype(dtype).kind == "u"
+    functions = [total, squares, counted]
+    functions += [] if unsigned else [centered, moments, normalized]
+    functions += [weighted] if np.dtype(dtype).kind == "f" else []
+
+    def every(x: Any) -> Any:
+        return [function(x) for function in functions]
+
+    program = adze.trace(every, adze.ShapeDtype(("b", "n", "m"), dtype)).lower().compile()
+    for shape in ((7, 40, 127), (2, 300, 64), (5, 1, 3), (1, 5003, 17), (0, 4, 9), (3, 5, 0), (3, 0, 9)):
+        x = abs(given(*shape)).astype(dtype) if unsigned else given(*shape, dtype=dtype)
+        wide = x if dtype == np.float64 else x.astype(np.float64 if x.dtype.kind == "f" else np.int64)
+        for function, mine in zip(functions, program(x), strict=True):
+            if 0 in shape[1:] and function not in (total, squares, counted):
+                continue  # NumPy has no mean of nothing, and no first column
+            for result, want in zip(parts(mine), parts(function(wide)), strict=True):
+                message = f"{function.__name__} {shape}"
+                np.testing.assert_allclose(result, want, rtol=1e-4, atol=1e-4, err_msg=message)
 
 
 def test_derivative_of_standardized_columns() -> None:

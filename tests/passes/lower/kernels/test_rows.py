@@ -12,6 +12,7 @@ import adze
 from adze import nn
 from adze import numpy as xp
 from adze.dialects import mlir
+from adze.frontend.staging.kernels import KERNELS
 from adze.passes.lower.kernels import reduced_rows as rows
 from adze.passes.lower.kernels.written_kernels import KernelWarning
 
@@ -91,6 +92,67 @@ def test_all_accesses_are_within_bounds(function: Callable[[Any], Any], size: in
     x = given(5, 17, size) if function is beside_first else given(85, size)
     (got,) = run_reduction(function, x)
     np.testing.assert_allclose(got.reshape(np.shape(function(x))), function(x), rtol=1e-5)
+
+
+@pytest.mark.each_value(lambda function, shape, named: ((function, named), shape))
+@pytest.mark.parametrize("named", [("n", "m"), ("n", None), (None, "m")])
+@pytest.mark.parametrize("shape", [(9, 64), (5, 133), (3, 5), (1, 300)])
+@pytest.mark.parametrize("function", [total, squares, normalized, greatest])
+def test_all_accesses_are_within_bounds_of_named_sizes(
+    function: Callable[[Any], Any], shape: tuple[int, int], named: tuple[str | None, str | None]
+) -> None:
+    x = given(*shape)
+    spec = tuple(name or size for name, size in zip(named, shape, strict=True))
+    if not is_loop(function, *spec):
+        assert spec == ("n", 5)  # shorter than two vectors
+        return
+    (got,) = run_reduction(function, x, shapes=[spec], bound=[x[0]] if spec[0] == 1 else None)
+    np.testing.assert_allclose(got.reshape(np.shape(function(x))), function(x), rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.int32, np.int64, np.uint8, np.uint32])
+def test_values_of_named_sizes(dtype: Any) -> None:
+    unsigned = np.dtype(dtype).kind == "u"
+    functions = [total, squares, counted] if unsigned else [total, squares, moments, normalized, counted]
+
+    def every(x: Any) -> Any:
+        return [function(x) for function in functions]
+
+    program = adze.trace(every, adze.ShapeDtype(("b", "n", "m"), dtype)).lower().compile()
+    for shape in ((7, 40, 127), (2, 300, 64), (5, 3, 1), (1, 1, 5003), (0, 4, 9), (3, 0, 9)):
+        x = abs(given(*shape)).astype(dtype) if unsigned else given(*shape, dtype=dtype)
+        wide = x if dtype == np.float64 else x.astype(np.float64 if x.dtype.kind == "f" else np.int64)
+        for function, mine in zip(functions, program(x), strict=True):
+            for result, want in zip(parts(mine), parts(function(wide)), strict=True):
+                np.testing.assert_allclose(result, want, rtol=1e-4, err_msg=f"{function.__name__} {shape}")
+
+
+def test_special_numbers_in_the_ends_of_rows_of_named_sizes() -> None:
+    program = adze.trace(lambda x: (x.max(-1), x.sum(-1), x.min(-1)), adze.ShapeDtype(("n", "m"), np.float32))
+    compiled = program.lower().compile()
+    for size in (1, 7, 16, 65, 131):
+        x = np.full((4, size), -3.0, np.float32)
+        x[0, -1], x[1, -1], x[2, -1], x[3] = np.nan, np.inf, -np.inf, -0.0
+        for got, want in zip(compiled(x), (x.max(-1), x.sum(-1), x.min(-1)), strict=True):
+            np.testing.assert_array_equal(got, want)
+            np.testing.assert_array_equal(np.signbit(got[1:3]), np.signbit(want[1:3]))
+
+
+def test_sums_of_all_elements_of_named_sizes_take_no_copy() -> None:
+    """Where it is not known how many rows a vector is, all of it is one row."""
+    program = adze.trace(lambda x: (x * x).sum(), adze.ShapeDtype(("n", "m"), np.float32))
+    assert "flow.tensor.slice" not in program.at_stage(KERNELS, AVX2)
+    compiled = program.lower().compile()
+    for shape in ((1, 1), (300, 700), (5, 0), (1, 100003)):
+        x = given(*shape)
+        assert compiled(x) == (x.astype(np.float64) ** 2).sum()
+
+
+@pytest.mark.parametrize("size", [1000, 100_003, 1_000_003])
+def test_long_sums_of_named_sizes_are_as_exact_as_known_ones(size: int) -> None:
+    x = np.random.default_rng(size).standard_normal(size).astype(np.float32)
+    compiled = adze.trace(lambda x: x.sum(), adze.ShapeDtype(("n",), np.float32)).lower().compile()
+    assert abs(float(compiled(x)) - x.sum(dtype=np.float64)) < 2e-7 * np.sqrt(size) * 4
 
 
 @pytest.mark.each_value(lambda shape, dtype: (dtype, (shape, dtype is np.float32)))
