@@ -26,7 +26,7 @@ from ..tuning.contraction_tiles import Axis, Contraction
 from .builder import Array, Number, Place, branches, broadcast, carried, constant, index, loop, when
 from .copies import fill_around
 from .epilogues import Epilogue
-from .executable import Kernel, Kernels, Result, workgroup_id
+from .executable import Calls, Kernel, Result, workgroup_id
 from .partial_vectors import load_some, store_some
 from .products import multiply_add, transposed
 
@@ -34,7 +34,7 @@ STRAIGHT: Final = 16  # so many summed steps, or fewer, need no loop
 
 
 def contract(
-    kernels: Kernels,
+    kernels: Calls,
     left: Value,
     right: Value,
     out: Layout,

@@ -18,7 +18,7 @@ from ....dialects import mlir
 from ...ir.aliases import Value
 from ..tuning.array_layouts import Layout
 from .builder import Array, Number, Place, broadcast, constant, index, loop, when
-from .executable import Kernel, Kernels, Result, workgroup_id
+from .executable import Calls, Kernel, Result, workgroup_id
 from .partial_vectors import load_some, store_some
 from .products import transposed
 
@@ -112,7 +112,7 @@ def copied_array(flat: np.ndarray, copy: Copy) -> np.ndarray:
     return result.reshape(-1)
 
 
-def copy_strided(kernels: Kernels, source: Value, copy: Copy) -> Value:
+def copy_strided(kernels: Calls, source: Value, copy: Copy) -> Value:
     """The copy of a flat tensor of f32 or of f64, as a flat tensor."""
     element = mlir.ir.RankedTensorType(source.type).element_type
     out = mlir.ir.RankedTensorType.get([copy.size], element)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 import numpy as np
 
@@ -109,6 +109,13 @@ def _of_workgroup(what: str, dimension: int) -> Value:
     attributes = {"dimension": mlir.ir.IntegerAttr.get(index, dimension)}
     name = f"hal.interface.workgroup.{what}"
     return mlir.ir.Operation.create(name, results=[index], attributes=attributes).result
+
+
+class Calls(Protocol):
+    """What calls kernels: those of a module, or of each item of a batch (`batched_kernels.py`)."""
+
+    def call(self, kernel: Kernel, operands: Sequence[Value]) -> tuple[Value, ...]:
+        """The results of a kernel."""
 
 
 @dataclass

@@ -40,6 +40,7 @@ from .convolution_problems import Letter, Place, Problem
 from .product_tiles import ARCHITECTURES
 
 WORK: Final = 1 << 16  # multiplications that repay a kernel
+IMAGES: Final = 8  # images of a call, where that shows only then
 DIRECT: Final = 1.1  # what a step costs with weights that are not packed
 FEW: Final = 8  # so many input features or more are loaded from as many pages
 FAR: Final = 1.25  # what that costs
@@ -87,7 +88,8 @@ def plan_convolution(
     """The cheapest plan."""
     if not has_kernels(target) or target.architecture not in ARCHITECTURES or dtype not in (FLOAT32, FLOAT64):
         return None
-    if problem.work < WORK or any(high <= low for low, high in problem.ranges):
+    least = WORK // IMAGES if problem.is_of_each else WORK
+    if problem.work < least or any(high <= low for low, high in problem.ranges):
         return None
     attempts = [
         Attempt(problem, registers(target, dtype), dtype.itemsize, has_constant_weights, *choice).plan()

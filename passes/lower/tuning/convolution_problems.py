@@ -35,7 +35,7 @@ class Problem:
     `beside`: for each operand of what is applied to the sums, how far apart its elements are along each axis
     of the result; `beside_starts`: where the first one is. `has_edges`: the phases are the middle of the
     image and its edges, with smaller windows. `stored`: how the image lies; `written`: how the result must,
-    None where a plan may choose and copy it.
+    None where a plan may choose and copy it. `is_of_each`: there are several images, this is the sum of one.
     """
 
     image: tuple[int, ...]
@@ -46,6 +46,7 @@ class Problem:
     beside: tuple[tuple[int, ...], ...] = ()
     beside_starts: tuple[int, ...] = ()
     has_edges: bool = False
+    is_of_each: bool = False
     stored: Layout | None = None
     written: Layout | None = None
 

@@ -45,7 +45,7 @@ class Chain:
 
 
 def chain_behind(convolution: Operation, reader: Reader, others: Sequence[Operation] = ()) -> Chain | None:
-    """The longest chain behind a convolution of static shape, None if there is none.
+    """The longest chain behind a convolution of known shape, but for its first axis; None if there is none.
 
     `others`: ops that belong to other chains.
     """
@@ -163,6 +163,8 @@ class _Writer:
             assert isinstance(type_, TensorType)
             steps = [0] * self.type_.rank
             shape = type_.static_shape
+            if None in shape[1:] or (None in shape and application.attributes["dimensions"][0] != 0):
+                return value, _strides(self.type_.static_shape)  # repeated in memory: only images are counted
             for axis, stride in zip(application.attributes["dimensions"], _strides(shape), strict=True):
                 steps[axis] = stride
             return source, tuple(steps)

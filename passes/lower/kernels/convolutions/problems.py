@@ -34,9 +34,11 @@ def find_problem(
     beside_starts: Sequence[int] = (),
     stored: Layout | None = None,
     written: Layout | None = None,
+    is_of_each: bool = False,
 ) -> Problem | None:
     """What a convolution of these shapes sums, None for one that the kernel cannot do.
 
+    `is_of_each`: they are those of each of several images.
     `beside`: the strides along the axes of the result of each operand of what is applied to the sums, and
     `beside_starts` where they begin; `stored` and `written`: how the image lies and the result must.
     `edges`: spatial axes at whose ends positions are phases without the taps that see padding; None where
@@ -59,6 +61,7 @@ def find_problem(
     return replace(
         problem,
         has_edges=bool(edges),
+        is_of_each=is_of_each,
         beside_starts=tuple(beside_starts),
         stored=stored,
         written=written,

@@ -26,9 +26,10 @@ from ....ir.functions import body, functions
 from ...plan import target_of
 from ...tuning.array_layouts import plain
 from ...tuning.configuration import has_kernels
+from ..batched_kernels import BatchedKernels
 from ..contractions import contract
 from ..copies import copied_array, copy_strided
-from ..executable import Kernels
+from ..executable import Calls, Kernels
 from .sites import Site, Sites
 
 
@@ -58,22 +59,27 @@ class _Replacement:
     """Replaces the convolutions of one function.
 
     `replaced` are results by their kernels' arrays; `stored` are flat arrays of results that lie otherwise.
+    `batches`: how many images a result has, where that shows at the call.
     """
 
     kernels: Kernels
     codec: Codec
     replaced: dict[Value, Value] = field(default_factory=dict)
     stored: dict[Value, Value] = field(default_factory=dict)
+    batches: dict[Value, Value] = field(default_factory=dict)
 
     def replace(self, sites: Sequence[Site]) -> None:
         """Replace convolutions and what is applied to them, in their order."""
         for site in sites:
             with mlir.ir.InsertionPoint(site.last), site.operation.location:
                 emitter = Emitter(self.codec, mlir.ir.InsertionPoint(site.last), site.operation.location)
-                result = self._emit(emitter, site)
+                batch = self._batch(emitter, site)
+                result = self._emit(emitter, site, batch)
+                if batch is not None:
+                    self.batches[site.last.results[0]] = batch
                 if site.written is None:
-                    shaped = emitter.reshape(result, shape=site.sizes[2])
-                    self.replaced[site.last.results[0]] = shaped
+                    shape = site.sizes[2] if batch is None else (batch, *site.sizes[2][1:])
+                    self.replaced[site.last.results[0]] = emitter.reshape(result, shape=shape)
                 else:
                     self.stored[site.last.results[0]] = result
         for value, shaped in self.replaced.items():
@@ -81,36 +87,46 @@ class _Replacement:
         for site in reversed(sites):
             _erase(site.operations)
 
-    def _emit(self, emitter: Emitter, site: Site) -> Value:
-        """The flat result of a plan."""
+    def _batch(self, emitter: Emitter, site: Site) -> Value | None:
+        """How many images there are, where that shows at the call."""
+        if not site.is_batched:
+            return None
+        image = site.operation.operands[0]
+        return self.batches[image] if image in self.batches else emitter.dim(image, axis=0)
+
+    def _emit(self, emitter: Emitter, site: Site, batch: Value | None) -> Value:
+        """The flat result of a plan, or those of each image of a batch."""
         image, weights = site.operation.operands
         plan, chain = site.plan, site.chain
-        seen = self._flat(emitter, image)
+        calls: Calls = self.kernels if batch is None else BatchedKernels(self.kernels, batch)
+        seen = self._flat(emitter, image, batch)
         if plan.image_copy is not None:
-            seen = copy_strided(self.kernels, seen, plan.image_copy)
+            seen = copy_strided(calls, seen, plan.image_copy)
         known = emitter.constant_of(weights)
         if plan.weights_copy is None:
-            packed = self._flat(emitter, weights)
+            packed = self._flat(emitter, weights, batch)
         elif known is not None:
             packed = emitter.array(copied_array(known.reshape(-1), plan.weights_copy))
         else:
-            packed = copy_strided(self.kernels, self._flat(emitter, weights), plan.weights_copy)
+            packed = copy_strided(self.kernels, self._flat(emitter, weights, batch), plan.weights_copy)
         left, right = (packed, seen) if plan.is_swapped else (seen, packed)
-        beside = [] if chain is None else [self._flat(emitter, value) for value in chain.operands]
+        beside = [] if chain is None else [self._flat(emitter, value, batch) for value in chain.operands]
         epilogue = None if chain is None else chain.epilogue
         out = site.written or plain(site.sizes[2])
-        result = contract(self.kernels, left, right, out, plan.parts, epilogue, beside)
-        return result if plan.out_copy is None else copy_strided(self.kernels, result, plan.out_copy)
+        result = contract(calls, left, right, out, plan.parts, epilogue, beside)
+        return result if plan.out_copy is None else copy_strided(calls, result, plan.out_copy)
 
-    def _flat(self, emitter: Emitter, x: Value) -> Value:
-        """The flat array of a value, as it lies."""
+    def _flat(self, emitter: Emitter, x: Value, batch: Value | None) -> Value:
+        """The flat array of a value, as it lies, or one for each image of a batch."""
         if x in self.stored:
             return self.stored[x]
         x = self.replaced.get(x, x)
-        type_ = emitter.tensor_type(x)
-        count = prod(n or 0 for n in type_.static_shape)
-        flat: Value = x if type_.shape == (count,) else emitter.reshape(x, shape=(count,))
-        return flat
+        sizes = emitter.tensor_type(x).static_shape
+        is_of_each = bool(sizes) and sizes[0] is None
+        count = prod(n or 0 for n in (sizes[1:] if is_of_each else sizes))
+        if is_of_each:
+            return x if sizes == (None, count) else emitter.reshape(x, shape=(batch, count))
+        return x if sizes == (count,) else emitter.reshape(x, shape=(count,))
 
 
 def _erase(erased: Sequence[Operation]) -> None:

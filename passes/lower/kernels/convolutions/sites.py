@@ -5,6 +5,7 @@ which they are replaced.
 Idea: each convolution is planned for itself first, as if all arrays lay with their axes in order. A result
 that only other kernels use may lie otherwise: with the zeros around it that the next convolution sees, or
 with its features last. Then no copy is between the two. It does where the kernels together cost less so.
+Where it shows at the call how many images there are, a plan is that of one; each has workgroups of its own.
 """
 
 from __future__ import annotations
@@ -38,12 +39,15 @@ PASS_OVER: Final = 2.0  # what it costs to load, compute and store an element in
 class Site:
     """A convolution with what its kernel applies, its plan, and how its result lies (None: axes in order).
 
+    `sizes`: those of the image, the weights and the result; of one image where `is_batched`, since it shows
+    at the call how many there are.
     `possible`: ops behind it that cost more to apply than to leave alone, as long as its axes are in order.
     """
 
     operation: Operation
     attributes: Convolution
     sizes: tuple[Shape, Shape, Shape]
+    is_batched: bool
     plan: Plan
     chain: Chain | None = None
     possible: Chain | None = None
@@ -84,34 +88,50 @@ class Sites:
 
     def _add(self, operation: Operation) -> None:
         """The site of a convolution, if a kernel can compute it."""
-        shapes = [self._shape(value) for value in (*operation.operands, *operation.results)]
         application = self.reader.read(operation)
-        if None in shapes or application is None:
+        if application is None:
             return
-        image, weights, out = (shape for shape in shapes if shape is not None)
         attributes = Convolution(**application.attributes)
-        sizes = image, weights, out
-        plan = self._plan(operation, attributes, sizes)
+        found = self._sizes(operation, attributes)
+        if found is None:
+            return
+        sizes, is_batched = found
+        plan = self._plan(operation, attributes, sizes, is_batched=is_batched)
         if plan is None:
             return
-        site = Site(operation, attributes, sizes, plan)
+        site = Site(operation, attributes, sizes, is_batched, plan)
         self.sites.append(site)
         taken = [o for other in self.sites for o in other.operations]
         chain = None if BARRIER in operation.attributes else chain_behind(operation, self.reader, taken)
         if chain is None:
             return
-        applied = self._plan(operation, attributes, sizes, chain)
-        if applied is None or applied.cost > plan.cost + PASS_OVER * prod(out):
+        applied = self._plan(operation, attributes, sizes, chain, is_batched=is_batched)
+        if applied is None or applied.cost > plan.cost + PASS_OVER * prod(sizes[2]):
             site.possible = chain
         else:
             site.plan, site.chain = applied, chain
 
-    def _shape(self, value: Value) -> Shape | None:
-        """The shape of an array, None if it is not known."""
+    def _sizes(
+        self, operation: Operation, attributes: Convolution
+    ) -> tuple[tuple[Shape, Shape, Shape], bool] | None:
+        """The shapes of the image, the weights and the result, and whether they are those of one image of a
+        batch whose size shows at the call; None where others are not known."""
+        image, weights, out = (self._shape(value) for value in (*operation.operands, *operation.results))
+        is_batched = image[0] is None
+        if is_batched:
+            if not attributes.lhs_spec[0] == attributes.out_spec[0] == 0 or attributes.batch_group_count > 1:
+                return None
+            image, out = (1, *image[1:]), (1, *out[1:])
+        known = [tuple(n for n in shape if n is not None) for shape in (image, weights, out)]
+        if [len(shape) for shape in known] != [len(image), len(weights), len(out)]:
+            return None
+        return (known[0], known[1], known[2]), is_batched
+
+    def _shape(self, value: Value) -> tuple[int | None, ...]:
+        """The sizes of an array, None for those that show at the call."""
         type_ = self.codec.read_type(value.type)
         assert isinstance(type_, TensorType)
-        shape = tuple(n for n in type_.static_shape if n is not None)
-        return shape if len(shape) == type_.rank else None
+        return type_.static_shape
 
     def _plan(
         self,
@@ -121,6 +141,8 @@ class Sites:
         chain: Chain | None = None,
         written: Layout | None = None,
         has_edges: bool | None = None,
+        *,
+        is_batched: bool,
     ) -> Plan | None:
         """The plan of a convolution, with its operands as they lie now.
 
@@ -146,6 +168,7 @@ class Sites:
                 beside_starts=starts,
                 stored=stored,
                 written=written,
+                is_of_each=is_batched,
             )
 
         whole = problem()
@@ -224,7 +247,13 @@ class Sites:
         for each in (site, *users):
             has_edges = each.plan.has_edges
             plan = self._plan(
-                each.operation, each.attributes, each.sizes, each.chain, each.written, has_edges
+                each.operation,
+                each.attributes,
+                each.sizes,
+                each.chain,
+                each.written,
+                has_edges,
+                is_batched=each.is_batched,
             )
             if plan is None:
                 plans = {}
