@@ -127,8 +127,12 @@ class Compiled(Described):
         if self._parts is not None:
             return results
         kinds = tuple([kind_of_leaf(leaf) for leaf in leaves])
-        self._entry = self._entry or Entry(self)
-        self._known.add(structure, kinds, leaves, not kwargs and len(leaves) == len(args), self._entry)
+        entry = self._entry or Entry(self)
+        if entry.is_static:
+            self._entry = entry
+        else:
+            entry = Entry(self, results)
+        self._known.add(structure, kinds, leaves, not kwargs and len(leaves) == len(args), entry)
         return results
 
     def call_leaves(self, leaves: Sequence[Any]) -> Any:

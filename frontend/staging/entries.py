@@ -33,14 +33,21 @@ if TYPE_CHECKING:
 UNKNOWN: Final = object()
 """What `KnownCalls.call` returns for arguments of kinds that it does not know."""
 
+MOST_KINDS: Final = 64
+"""Kinds of arguments that a program whose sizes show at the call is known for."""
+
 MOST_TREES: Final = 4
 """Structures of arguments that have a short way, of one function: each is tried in turn."""
 
 
 class Entry:
-    """A compiled program, ready to be called with leaves."""
+    """A compiled program, ready to be called with leaves.
 
-    def __init__(self, compiled: Compiled) -> None:
+    Where sizes show at the call, an entry is for arguments of the shapes of an earlier call, whose results
+    are given: those of arguments of the same shapes have their shapes.
+    """
+
+    def __init__(self, compiled: Compiled, results: Any = None) -> None:
         self.compiled = compiled
         self.function: Function = compiled.function
         program = compiled.program
@@ -49,18 +56,26 @@ class Entry:
         self.is_single = program.result_tree.is_leaf()
         self.unflatten = unflatten_code(self.result_tree) or self.result_tree.unflatten
         self._device = self.function.device
-        self._is_static = all(spec.static_shape is not None for spec in self.function.signature.inputs)
+        specs = self.function.signature.inputs
+        self.is_static = all(spec.static_shape is not None for spec in specs)
+        """Whether the program takes arguments of one shape each."""
         count = len(self.function.signature.outputs)
         self._weak_results = program.weak_results if len(program.weak_results) == count else [False] * count
-        self._result_kinds = self._kinds_of_results()
+        self._result_kinds = self._kinds_of_results(results)
 
-    def _kinds_of_results(self) -> tuple[Kind, ...] | None:
-        """The kinds of the results on the function's device, None where a shape shows only after a call."""
+    def _kinds_of_results(self, results: Any) -> tuple[Kind, ...] | None:
+        """The kinds of the results on the function's device, None where a shape shows only after a call.
+
+        `results`: those of an earlier call, None for none.
+        """
+        specs = self.function.signature.outputs
+        leaves = [None] * len(specs) if results is None else tree.flatten(results)[0]
         kinds = []
-        for spec, is_weak in zip(self.function.signature.outputs, self._weak_results, strict=True):
-            if spec.static_shape is None:
+        for spec, result, is_weak in zip(specs, leaves, self._weak_results, strict=True):
+            shape = spec.static_shape if result is None else result.shape
+            if shape is None:
                 return None
-            kinds.append(kind_of(spec.static_shape, spec.dtype, self._device, is_weak))
+            kinds.append(kind_of(shape, spec.dtype, self._device, is_weak))
         return tuple(kinds)
 
     def takes(self, leaves: Sequence[Any]) -> bool:
@@ -85,7 +100,7 @@ class Entry:
         """As `call_arrays`, of single arguments, for this process; see `KnownCalls`."""
         function, kinds = self.function, self._result_kinds
         written = None
-        if function.is_usable and function.device is self._device and kinds is not None:
+        if self.is_static and function.is_usable and function.device is self._device and kinds is not None:
             written = call_code(function, kinds, self.result_tree, self._fail)
         return written or (lambda *arrays: self.call_arrays(arrays))
 
@@ -136,13 +151,13 @@ class Entry:
         """In a forked child, where the function opens its device again with the first call."""
         results = self._call_converted(arrays)
         self._device = self.function.device
-        self._result_kinds = self._kinds_of_results()
+        self._result_kinds = self._kinds_of_results(results)
         return results
 
     def call(self, leaves: Sequence[Any]) -> Any:
         """The result tree for the leaves of the arguments."""
         function, kinds = self.function, self._result_kinds
-        if self._is_static and kinds is not None:
+        if self.is_static and kinds is not None:
             if not function.is_usable or function.device is not self._device:
                 return self._call_elsewhere(leaves)
             views = self._views(leaves)
@@ -213,6 +228,9 @@ class KnownCalls:
         """Know no calls any more."""
         self.arrays, self._trees, self._host = {}, [], {}
 
+    def _count(self) -> int:
+        return len(self._host) + sum(len(each.calls) for each in self._trees)
+
     def call(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The results of a call: of arrays on a device, trees of them, or arrays in host memory."""
         if not kwargs and args and type(args[0]) is Array:
@@ -258,6 +276,8 @@ class KnownCalls:
         entry: Entry,
     ) -> None:
         """Know `entry` for arguments like these; they are direct where each of them is a leaf."""
+        if not entry.is_static and self._count() >= MOST_KINDS:
+            self.forget()
         if is_direct:
             self._host[kinds] = entry
         elif leaves and entry.takes(leaves):

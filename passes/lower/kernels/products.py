@@ -19,8 +19,21 @@ import numpy as np
 from ....dialects import mlir
 from ...ir.aliases import Type, Value
 from ..tuning.product_tiles import ProductSizes, ProductTiles
-from .builder import Array, Number, Place, branches, broadcast, carried, constant, index, loop, when
-from .executable import Kernel, Kernels, Result, workgroup_id
+from .builder import (
+    Array,
+    Number,
+    Place,
+    branches,
+    broadcast,
+    carried,
+    ceil_divided,
+    choose,
+    constant,
+    index,
+    loop,
+    when,
+)
+from .executable import Kernel, Kernels, Result, Size, Sizes, tensor_sizes, workgroup_id
 from .partial_vectors import load_some, store_some, zeros
 
 UNROLLED: Final = 4  # steps along k in an iteration
@@ -35,25 +48,40 @@ def multiply(
     tiles: ProductTiles,
     *,
     left_along_k: bool,
+    shape: Sizes = tensor_sizes,
 ) -> Value:
     """`out[b, m, n] = sum_k left[b, m, k] right[b, k, n]`; not `left_along_k`: the left one is `[b, k, m]`.
 
-    The right operand is packed if `tiles` say so. Both are tensors of f32 or of f64 with static sizes.
+    The right operand is packed if `tiles` say so. Both are tensors of f32 or of f64; `shape` tells the sizes
+    of their axes, of which those of `b` and `m` may show at the call.
     """
-    element = mlir.ir.RankedTensorType(left.type).element_type
-    out = mlir.ir.RankedTensorType.get([sizes.b, sizes.m, sizes.n], element)
+    batches, *axes = shape(left)
+    rows = axes[0 if left_along_k else 1]
+    out = _result([batches, rows, sizes.n], mlir.ir.RankedTensorType(left.type).element_type)
 
     def emit(given: Sequence[Value], written: Sequence[Value]) -> None:
         _Product(Array(given[0]), Array(given[1]), Array(written[0]), sizes, tiles, left_along_k).run()
 
+    blocks = rows if isinstance(rows, int) else Number(rows)
     workgroups = (
-        -(-sizes.m // tiles.block_rows),
+        _value(ceil_divided(blocks, tiles.block_rows)),
         -(-sizes.n // tiles.block_columns),
-        sizes.b,
+        batches,
     )
-    kernel = Kernel("product", (Result(out),), emit, key=(sizes, tiles, left_along_k), workgroups=workgroups)
-    (product,) = kernels.call(kernel, [left, right])
+    kernel = Kernel("product", (out,), emit, key=(sizes, tiles, left_along_k), workgroups=workgroups)
+    (product,) = kernels.call(kernel, [left, right], sizes=shape)
     return product
+
+
+def _result(shape: Sequence[Size], element: Type) -> Result:
+    """A result with these sizes."""
+    dynamic = mlir.ir.ShapedType.get_dynamic_size()
+    type_ = mlir.ir.RankedTensorType.get([n if isinstance(n, int) else dynamic for n in shape], element)
+    return Result(type_, tuple(n for n in shape if not isinstance(n, int)))
+
+
+def _value(place: Place) -> Size:
+    return place.value if isinstance(place, Number) else place
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +131,32 @@ class _Product:
     def _rows(self, batch: Place, column: Place, columns: int, first: Place, depth: int) -> None:
         step, m = self.tiles.rows, self.sizes.m
         place = Number(workgroup_id(0))
+        if m is None:
+            self._counted_rows(place, batch, column, columns, first, depth)
+            return
         for row in _scanned(place.value, self.tiles.block_rows, m // step * step, step):
             self._tile(_Tile(batch, row, column, step, columns), first, depth)
         if m % step:
             with when(place.equals(index((m - 1) // self.tiles.block_rows))):
                 self._tile(_Tile(batch, index(m // step * step), column, m % step, columns), first, depth)
+
+    def _counted_rows(
+        self, place: Number, batch: Place, column: Place, columns: int, first: Place, depth: int
+    ) -> None:
+        """As many rows as show at the call: whole tiles, and for what is left tiles of halves of that."""
+        step, block = self.tiles.rows, self.tiles.block_rows
+        start = place * block
+        stop = (start + block).least(self.out.size(1))
+        whole = start + (stop - start) // step * step
+        with loop(start, whole, step) as row:
+            self._tile(_Tile(batch, row, column, step, columns), first, depth)
+        row, rows = whole, 1 << (step - 1).bit_length()
+        while rows > 1:
+            rows //= 2
+            fits = stop - row >= rows
+            with when(fits):
+                self._tile(_Tile(batch, row, column, rows, columns), first, depth)
+            row = choose(fits, row + rows, row)
 
     def _tile(self, tile: _Tile, first: Place, depth: int) -> None:
         """Add `depth` steps along `k` to a tile of the result, or begin it with them."""
@@ -199,23 +248,30 @@ def multiply_add(x: Number, y: Number, total: Number) -> Number:
 # -- packing ---------------------------------------------------------------------------------------
 
 
-def pack(kernels: Kernels, right: Value, sizes: ProductSizes, tiles: ProductTiles, *, along_k: bool) -> Value:
+def pack(
+    kernels: Kernels,
+    right: Value,
+    sizes: ProductSizes,
+    tiles: ProductTiles,
+    *,
+    along_k: bool,
+    shape: Sizes = tensor_sizes,
+) -> Value:
     """The right operand `[b, k, n]`, or `[b, n, k]` if `along_k`, as panels `[b, p, k, t]` of columns."""
+    panels, (batches, *_) = -(-sizes.n // tiles.columns), shape(right)
     element = mlir.ir.RankedTensorType(right.type).element_type
-    panels = -(-sizes.n // tiles.columns)
-    type_ = mlir.ir.RankedTensorType.get([sizes.b, panels, sizes.k, tiles.columns], element)
 
     def emit(given: Sequence[Value], written: Sequence[Value]) -> None:
         _Packing(Array(given[0]), Array(written[0]), sizes, tiles, along_k).run()
 
     kernel = Kernel(
         "pack",
-        (Result(type_),),
+        (_result([batches, panels, sizes.k, tiles.columns], element),),
         emit,
         key=(sizes, tiles, along_k),
-        workgroups=(-(-panels // tiles.packed_panels), sizes.b),
+        workgroups=(-(-panels // tiles.packed_panels), batches),
     )
-    (packed,) = kernels.call(kernel, [right])
+    (packed,) = kernels.call(kernel, [right], sizes=shape)
     return packed
 
 
@@ -223,9 +279,9 @@ def packed_array(right: np.ndarray, sizes: ProductSizes, tiles: ProductTiles, *,
     """What `pack` makes of a right operand that is known."""
     columns = np.swapaxes(right, 1, 2) if along_k else right
     panels = -(-sizes.n // tiles.columns)
-    packed = np.zeros((sizes.b, sizes.k, panels * tiles.columns), right.dtype)
+    packed = np.zeros((len(right), sizes.k, panels * tiles.columns), right.dtype)
     packed[..., : sizes.n] = columns
-    divided = packed.reshape(sizes.b, sizes.k, panels, tiles.columns)
+    divided = packed.reshape(len(right), sizes.k, panels, tiles.columns)
     return np.ascontiguousarray(np.swapaxes(divided, 1, 2))
 
 

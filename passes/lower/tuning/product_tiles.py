@@ -35,22 +35,30 @@ SUMS: Final = 1 << 15  # bytes of sums of a workgroup that waits for memory
 ROWS_BESIDE: Final = 4  # rows that share the loads of a vector
 VECTORS_OF_ROW: Final = 2  # vectors of partial sums of each
 ROW_ELEMENTS: Final = 1 << 15  # elements of the rows that one workgroup multiplies by a vector
+ROWS_OF_A_CALL: Final = 32  # rows, where it shows at the call how many there are
+MATRICES_OF_A_CALL: Final = 8  # the same of matrices
+WORK_OF_A_ROW: Final = 1 << 8  # multiplications that repay a kernel of as many rows as there are
 STRIDE: Final = 2048  # rows that begin so many bytes apart compete for places in the cache
 
 
 @dataclass(frozen=True, slots=True)
 class ProductSizes:
-    """`out[b, m, n] = sum_k left[b, m, k] right[b, k, n]`."""
+    """`out[b, m, n] = sum_k left[b, m, k] right[b, k, n]`; None for what shows at the call."""
 
-    b: int
-    m: int
+    b: int | None
+    m: int | None
     n: int
     k: int
 
     @property
     def matrix_work(self) -> int:
         """The multiplications of one matrix of the batch."""
-        return self.m * self.n * self.k
+        return (ROWS_OF_A_CALL if self.m is None else self.m) * self.n * self.k
+
+    @property
+    def work(self) -> int:
+        """All multiplications."""
+        return (MATRICES_OF_A_CALL if self.b is None else self.b) * self.matrix_work
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +100,9 @@ def row_tiles(target: Target, sizes: ProductSizes, dtype: np.dtype, parts: int =
     if not has_kernels(target) or target.architecture not in ARCHITECTURES or dtype not in (FLOAT32, FLOAT64):
         return None
     width = lanes(target, dtype)
-    if min(sizes.b, sizes.m) == 0 or sizes.k < width or sizes.b * sizes.m * sizes.k < WORK_OF_VECTOR:
+    if sizes.b is None or sizes.m is None or min(sizes.b, sizes.m) == 0:
+        return None
+    if sizes.k < width or sizes.b * sizes.m * sizes.k < WORK_OF_VECTOR:
         return None
     rows = min(max(ROWS_BESIDE // parts, 1), sizes.m)
     return RowTiles(
@@ -110,30 +120,35 @@ def product_tiles(
     if not has_kernels(target) or target.architecture not in ARCHITECTURES or dtype not in (FLOAT32, FLOAT64):
         return None
     width = lanes(target, dtype)
-    is_small = sizes.b > 1 and sizes.matrix_work < WORK_OF_BATCH
-    if is_small or min(sizes.m, sizes.n, sizes.k) == 0 or sizes.n < width:
+    is_small = sizes.b != 1 and sizes.matrix_work < WORK_OF_BATCH
+    if is_small or 0 in (sizes.m, sizes.n, sizes.k):
+        return None
+    if sizes.m is None:
+        is_large = sizes.n > 1 and sizes.n * sizes.k >= WORK_OF_A_ROW and sizes.k >= width
+        return _many_rows(target, sizes, left_along_k, right_along_k, dtype) if is_large else None
+    if sizes.n < width:
         return None
     if sizes.m <= FEW:
-        is_large = sizes.b * sizes.matrix_work >= WORK_OF_VECTOR and sizes.k > 1
-        return _few_rows(target, sizes, dtype) if is_large and not right_along_k else None
-    if sizes.b * sizes.matrix_work < WORK or sizes.k < width:
+        is_large = sizes.work >= WORK_OF_VECTOR and sizes.k > 1
+        return _few_rows(target, sizes, sizes.m, dtype) if is_large and not right_along_k else None
+    if sizes.work < WORK or sizes.k < width:
         return None
     return _many_rows(target, sizes, left_along_k, right_along_k, dtype)
 
 
-def _few_rows(target: Target, sizes: ProductSizes, dtype: np.dtype) -> ProductTiles:
+def _few_rows(target: Target, sizes: ProductSizes, m: int, dtype: np.dtype) -> ProductTiles:
     width = lanes(target, dtype)
-    vectors = 4 if sizes.m <= 2 else 2
-    together = -(-sizes.m // (FEW if has_many_registers(target) else FEW // 2))
+    vectors = 4 if m <= 2 else 2
+    together = -(-m // (FEW if has_many_registers(target) else FEW // 2))
     step = width * vectors
-    budget = max(SUMS // (sizes.m * dtype.itemsize) // step, 1) * step
+    budget = max(SUMS // (m * dtype.itemsize) // step, 1) * step
     quarter = -(-sizes.n // 4 // step) * step  # four workgroups at least
     return ProductTiles(
         width=width,
-        rows=-(-sizes.m // together),
+        rows=-(-m // together),
         vectors=vectors,
         depth=min(SHALLOW, sizes.k),
-        block_rows=-(-sizes.m // together) * together,
+        block_rows=-(-m // together) * together,
         block_columns=max(min(budget, quarter), step),
     )
 
@@ -144,9 +159,8 @@ def _many_rows(
     width = lanes(target, dtype)
     vectors = 2 if sizes.n > width else 1
     rows = _rows(target, sizes, left_along_k, dtype)
-    is_packed = right_along_k or (
-        sizes.m >= PACKED_ROWS and sizes.n * sizes.k * dtype.itemsize > PACKED_BYTES
-    )
+    has_rows = sizes.m is None or sizes.m >= PACKED_ROWS
+    is_packed = right_along_k or (has_rows and sizes.n * sizes.k * dtype.itemsize > PACKED_BYTES)
     blocks = -(-sizes.k // DEPTH)
     return ProductTiles(
         width=width,
@@ -164,6 +178,8 @@ def _rows(target: Target, sizes: ProductSizes, left_along_k: bool, dtype: np.dty
     most, least = (12, 8) if has_many_registers(target) else (6, 4)
     if left_along_k and sizes.k * dtype.itemsize % STRIDE == 0:
         most = least
+    if sizes.m is None:
+        return most
     exact = divisor(sizes.m, most, 1) or 1
     tiles = -(-sizes.m // most)
     return exact if exact >= least else -(-sizes.m // tiles)

@@ -20,8 +20,9 @@ from adze.dialects.types import as_dtype
 from adze.frontend import tree
 from adze.frontend.errors import DeletedArrayError
 from adze.frontend.staging.call_code import MOST_ARRAYS
+from adze.frontend.staging.entries import MOST_KINDS
 from adze.frontend.staging.tree_code import MOST_LEAVES, flatten_code, unflatten_code
-from adze.runtime.errors import FailedCallError
+from adze.runtime.errors import CallError, FailedCallError
 from adze.runtime.execute.program import Function
 
 X = np.arange(4, dtype=np.float32)
@@ -388,3 +389,32 @@ def test_threads_share_an_array_in_host_memory():
         results = list(pool.map(lambda _: np.asarray(f(array)), range(32)))
     for result in results:
         np.testing.assert_array_equal(result, np.arange(1 << 17, dtype=np.float32) + 1)
+
+
+def test_calls_of_named_sizes_are_known_by_their_shapes() -> None:
+    def function(x: Any, y: Any) -> Any:
+        return {"sum": (x + y).sum(0), "both": [x * 2, y]}
+
+    shape = ("n", "m")
+    spec = adze.ShapeDtype(shape, np.float32)
+    compiled = adze.trace(function, spec, spec).lower().compile()
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        for size in ((3, 4), (1, 1), (5, 2), (0, 3)):
+            x, y = (adze.device_put(rng.standard_normal(size).astype(np.float32)) for _ in range(2))
+            got, want = compiled(x, y), function(np.asarray(x), np.asarray(y))
+            np.testing.assert_allclose(got["sum"], want["sum"], rtol=1e-6)
+            np.testing.assert_array_equal(got["both"][0], want["both"][0])
+            assert got["both"][1].shape == size
+    long, short = adze.numpy.ones((3, 4), np.float32), adze.numpy.ones((3, 2), np.float32)
+    with pytest.raises(CallError, match="'m'"):
+        compiled(long, short)
+    with pytest.raises(CallError):
+        compiled(long, adze.numpy.ones((3,), np.float32))
+
+
+def test_calls_of_very_many_shapes_are_not_all_known() -> None:
+    compiled = adze.trace(lambda x: x + 1, adze.ShapeDtype(("n",), np.float32)).lower().compile()
+    for size in range(3 * MOST_KINDS):
+        np.testing.assert_array_equal(compiled(adze.device_put(np.zeros(size, np.float32))), np.ones(size))
+    assert 0 < len(compiled._known._host) <= MOST_KINDS

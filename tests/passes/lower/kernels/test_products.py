@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import adze
+from adze import numpy as xp
 from adze.dialects import mlir
 from adze.dialects.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, TensorType
 from adze.passes.lower.kernels.executable import Kernels
@@ -25,7 +26,7 @@ from adze.runtime.targets import parse_target
 
 from ....selection import part
 from ..programs import Compiled
-from .interpreter import run_kernel
+from .interpreter import counts_of, run_kernel
 
 RNG = np.random.default_rng(7)
 
@@ -70,6 +71,62 @@ def test_all_accesses_are_within_bounds(sizes: ProductSizes, left_along_k: bool,
     with np.errstate(all="ignore"):
         want = (left if left_along_k else left.swapaxes(1, 2)) @ (right.swapaxes(1, 2) if along_k else right)
     assert np.array_equal(got, want, equal_nan=True)
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("sizes", [*SIZES, (2, 11, 8, 6)], ids=str)
+@pytest.mark.parametrize("left_along_k", [True, False])
+@pytest.mark.parametrize("form", ["as it lies", "packed", "packed along k"])
+def test_all_accesses_of_as_many_rows_as_there_are_are_within_bounds(
+    sizes: tuple[int, int, int, int], left_along_k: bool, form: str
+) -> None:
+    """The batch and the rows show at the call."""
+    b, m, n, k = sizes
+    t = tiles(is_packed=form != "as it lies", depth=min(6, k), packed_panels=2)
+    left = given((b, m, k) if left_along_k else (b, k, m))
+    along_k = form == "packed along k"
+    right = given((b, n, k) if along_k else (b, k, n))
+    module = module_of(ProductSizes(None, None, n, k), t, left_along_k, along_k)
+    counts = -(-m // t.block_rows), -(-n // t.block_columns), b
+    factor = right
+    if t.is_packed:
+        panels = -(-n // t.columns)
+        groups = (-(-panels // t.packed_panels), b, 1)
+        (factor,) = run_kernel(module, "kernel_pack", [right, *map(np.int64, (b, b))], groups)
+    operands = [left, factor, *map(np.int64, (b, m, b, b, m))]
+    assert counts_of(module, "kernel_product", [counts[0], b]) == counts
+    (got,) = run_kernel(module, "kernel_product", operands, counts)
+    with np.errstate(all="ignore"):
+        want = (left if left_along_k else left.swapaxes(1, 2)) @ (right.swapaxes(1, 2) if along_k else right)
+    assert np.array_equal(got, want, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_values_of_as_many_rows_as_there_are(dtype: Any) -> None:
+    """Layers with weights that are known and given, columns that fill no vector, and products of a batch."""
+    rng = np.random.default_rng(3)
+    known, narrow, given_ = (rng.standard_normal(s).astype(dtype) for s in ((90, 70), (70, 5), (5, 33)))
+
+    def layers(x: Any, w: Any) -> Any:
+        return (
+            xp.tanh(xp.tanh(x @ known) @ narrow) @ w,
+            x.T @ x,
+            adze.grad(lambda w: ((x @ w) ** 2).sum())(known),
+        )
+
+    def scores(q: Any, k: Any) -> Any:
+        return q @ xp.swapaxes(k, -1, -2)
+
+    program = adze.trace(layers, adze.ShapeDtype(("n", 90), dtype), given_).lower().compile()
+    for rows in (0, 1, 2, 3, 7, 12, 13, 23, 97, 200):
+        x = rng.standard_normal((rows, 90)).astype(dtype)
+        for got, want in zip(program(x, given_), adze.jit(layers)(x, given_), strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+    spec = adze.ShapeDtype(("b", 4, 40, 32), dtype)
+    batched = adze.trace(scores, spec, spec).lower().compile()
+    for count in (0, 1, 5):
+        q, k = rng.standard_normal((2, count, 4, 40, 32)).astype(dtype)
+        np.testing.assert_allclose(batched(q, k), q @ k.swapaxes(-1, -2), rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize(("b", "m", "k"), [(1, 1, 1), (1, 5, 8), (2, 9, 21), (1, 8, 16), (1, 3, 43)])
@@ -117,7 +174,7 @@ def module_of(sizes: ProductSizes, t: ProductTiles, left_along_k: bool, right_al
 
 
 def module_with(
-    shapes: Sequence[tuple[int, ...]],
+    shapes: Sequence[tuple[int | None, ...]],
     body: Callable[[Kernels, Sequence[Any]], Any],
     elements: Sequence[str] | None = None,
 ) -> Any:
@@ -126,7 +183,11 @@ def module_with(
     with context, mlir.ir.Location.unknown():
         module = mlir.ir.Module.create()
         kinds = [mlir.ir.Type.parse(name) for name in elements or ["f32"] * len(shapes)]
-        types = [mlir.ir.RankedTensorType.get(*each) for each in zip(shapes, kinds, strict=True)]
+        dynamic = mlir.ir.ShapedType.get_dynamic_size()
+        types = [
+            mlir.ir.RankedTensorType.get([dynamic if n is None else n for n in shape], kind)
+            for shape, kind in zip(shapes, kinds, strict=True)
+        ]
         with mlir.ir.InsertionPoint(module.body):
             function = mlir.func.FuncOp("main", mlir.ir.FunctionType.get(types, []))
         with mlir.ir.InsertionPoint(function.add_entry_block()):
