@@ -37,7 +37,7 @@ VECTORS_OF_ROW: Final = 2  # vectors of partial sums of each
 ROW_ELEMENTS: Final = 1 << 15  # elements of the rows that one workgroup multiplies by a vector
 ROWS_OF_A_CALL: Final = 32  # rows, where it shows at the call how many there are
 MATRICES_OF_A_CALL: Final = 8  # the same of matrices
-WORK_OF_A_ROW: Final = 1 << 8  # multiplications that repay a kernel of as many rows as there are
+WORK_OF_COUNTED: Final = 1 << 11  # the multiplications of each that repay a kernel then
 STRIDE: Final = 2048  # rows that begin so many bytes apart compete for places in the cache
 
 
@@ -120,18 +120,19 @@ def product_tiles(
     if not has_kernels(target) or target.architecture not in ARCHITECTURES or dtype not in (FLOAT32, FLOAT64):
         return None
     width = lanes(target, dtype)
-    is_small = sizes.b != 1 and sizes.matrix_work < WORK_OF_BATCH
+    least = WORK_OF_COUNTED if sizes.b is None else WORK_OF_BATCH
+    is_small = sizes.b != 1 and sizes.matrix_work < least
     if is_small or 0 in (sizes.m, sizes.n, sizes.k):
         return None
     if sizes.m is None:
-        is_large = sizes.n > 1 and sizes.n * sizes.k >= WORK_OF_A_ROW and sizes.k >= width
+        is_large = sizes.n > 1 and sizes.k > 1
         return _many_rows(target, sizes, left_along_k, right_along_k, dtype) if is_large else None
     if sizes.n < width:
         return None
     if sizes.m <= FEW:
         is_large = sizes.work >= WORK_OF_VECTOR and sizes.k > 1
         return _few_rows(target, sizes, sizes.m, dtype) if is_large and not right_along_k else None
-    if sizes.work < WORK or sizes.k < width:
+    if sizes.work < (least if sizes.b is None else WORK) or sizes.k < width:
         return None
     return _many_rows(target, sizes, left_along_k, right_along_k, dtype)
 
