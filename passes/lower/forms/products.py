@@ -36,17 +36,15 @@ def product_by_kernel(
 ) -> Value | None:
     """The product of factors of dtype `source` in dtype `carried`; the axes of size 1 may be left out."""
     b, m, n, k = (sizes[letter] for letter in "bmnk")
-    if not (isinstance(n, int) and isinstance(k, int)):
-        return None
-    known = ProductSizes(b if isinstance(b, int) else None, m if isinstance(m, int) else None, n, k)
-    is_static = known.b is not None and known.m is not None
+    known = ProductSizes(*(size if isinstance(size, int) else None for size in (b, m, n, k)))
+    is_static = None not in (known.b, known.m, known.n, known.k)
     left_along_k, right_along_k = left_axes.endswith("k"), right_axes.endswith("k")
     if carried.kind == "c" and (source != carried or not has_kernels(ctx.target)):
         return None
-    if source == carried and k > 1 and is_static:
-        if n == 1 and m != 1 and left_along_k and not _is_computed(left):
+    if source == carried and known.k != 1 and is_static:
+        if known.n == 1 and known.m != 1 and left_along_k and not _is_computed(left):
             return _by_vector(ctx, (left, left_axes), (right, right_axes), "bmk", sizes, carried)
-        if known.m == 1 and n > 1 and right_along_k and not _is_computed(right):
+        if known.m == 1 and known.n != 1 and right_along_k and not _is_computed(right):
             return _by_vector(ctx, (right, right_axes), (left, left_axes), "bnk", sizes, carried)
     tiles = product_tiles(ctx.target, known, left_along_k, right_along_k, carried)
     if tiles is None or (source != carried and ctx.hints.data_tiling):
@@ -63,9 +61,16 @@ def product_by_kernel(
             shape = ctx.builder.shape
             second = pack(ctx.kernels, second, known, tiles, along_k=right_along_k, shape=shape)
         else:
-            second = ctx.builder.constant(packed_array(array, known, tiles, along_k=right_along_k))
+            second = ctx.builder.constant(packed_array(array, tiles, along_k=right_along_k))
     product = multiply(
-        ctx.kernels, first, second, known, tiles, left_along_k=left_along_k, shape=ctx.builder.shape
+        ctx.kernels,
+        first,
+        second,
+        known,
+        tiles,
+        left_along_k=left_along_k,
+        columns=n,
+        shape=ctx.builder.shape,
     )
     return ctx.builder.bind_shape(product, (b, m, n))
 

@@ -30,14 +30,17 @@ from .builder import (
     choose,
     constant,
     index,
+    least,
     loop,
+    most,
     when,
 )
 from .executable import Kernel, Kernels, Result, Size, Sizes, tensor_sizes, workgroup_id
-from .partial_vectors import load_some, store_some, zeros
+from .partial_vectors import load_some, store_some
 
 UNROLLED: Final = 4  # steps along k in an iteration
 STRAIGHT: Final = 16  # so many steps along k need no loop
+ROWS_OF_REST: Final = 4  # rows of tiles of the columns that are left, where it shows at the call how many
 
 
 def multiply(
@@ -48,24 +51,24 @@ def multiply(
     tiles: ProductTiles,
     *,
     left_along_k: bool,
+    columns: Size,
     shape: Sizes = tensor_sizes,
 ) -> Value:
     """`out[b, m, n] = sum_k left[b, m, k] right[b, k, n]`; not `left_along_k`: the left one is `[b, k, m]`.
 
     The right operand is packed if `tiles` say so. Both are tensors of f32 or of f64; `shape` tells the sizes
-    of their axes, of which those of `b` and `m` may show at the call.
+    of their axes, which may show at the call. `columns`: how many the right one has, packed or not.
     """
     batches, *axes = shape(left)
     rows = axes[0 if left_along_k else 1]
-    out = _result([batches, rows, sizes.n], mlir.ir.RankedTensorType(left.type).element_type)
+    out = _result([batches, rows, columns], mlir.ir.RankedTensorType(left.type).element_type)
 
     def emit(given: Sequence[Value], written: Sequence[Value]) -> None:
         _Product(Array(given[0]), Array(given[1]), Array(written[0]), sizes, tiles, left_along_k).run()
 
-    blocks = rows if isinstance(rows, int) else Number(rows)
     workgroups = (
-        _value(ceil_divided(blocks, tiles.block_rows)),
-        -(-sizes.n // tiles.block_columns),
+        _value(ceil_divided(_place(rows), tiles.block_rows)),
+        _value(ceil_divided(_place(columns), tiles.block_columns)),
         batches,
     )
     kernel = Kernel("product", (out,), emit, key=(sizes, tiles, left_along_k), workgroups=workgroups)
@@ -80,6 +83,10 @@ def _result(shape: Sequence[Size], element: Type) -> Result:
     return Result(type_, tuple(n for n in shape if not isinstance(n, int)))
 
 
+def _place(size: Size) -> Place:
+    return size if isinstance(size, int) else Number(size)
+
+
 def _value(place: Place) -> Size:
     return place.value if isinstance(place, Number) else place
 
@@ -92,7 +99,7 @@ class _Tile:
     row: Place
     column: Place
     rows: int
-    columns: int
+    columns: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +117,11 @@ class _Product:
         """Every tile of the workgroup, for one block of `k` after the other."""
         depth, k = self.tiles.depth, self.sizes.k
         batch = Number(workgroup_id(2))
+        if k is None:
+            steps = index(self.left.size(2 if self.left_along_k else 1))
+            with loop(0, steps.most(1), depth) as first:  # of no steps the sums are zeros
+                self._columns(batch, first, (steps - first).least(depth))
+            return
         whole = k // depth * depth
         if whole == depth:
             self._columns(batch, 0, depth)
@@ -119,19 +131,28 @@ class _Product:
         if k > whole:
             self._columns(batch, whole, k - whole)
 
-    def _columns(self, batch: Place, first: Place, depth: int) -> None:
+    def _columns(self, batch: Place, first: Place, depth: Place) -> None:
         step, n = self.tiles.columns, self.sizes.n
         place = Number(workgroup_id(1))
+        if n is None:
+            start = place * self.tiles.block_columns
+            stop = (start + self.tiles.block_columns).least(self.out.size(2))
+            whole_columns = start + (stop - start) // step * step
+            with loop(start, whole_columns, step) as at:
+                self._rows(batch, at, step, first, depth)
+            with when(stop > whole_columns):
+                self._rows(batch, whole_columns, stop - whole_columns, first, depth)
+            return
         for column in _scanned(place.value, self.tiles.block_columns, n // step * step, step):
             self._rows(batch, column, step, first, depth)
         if n % step:
             with when(place.equals(index((n - 1) // self.tiles.block_columns))):
                 self._rows(batch, index(n // step * step), n % step, first, depth)
 
-    def _rows(self, batch: Place, column: Place, columns: int, first: Place, depth: int) -> None:
+    def _rows(self, batch: Place, column: Place, columns: Place, first: Place, depth: Place) -> None:
         step, m = self.tiles.rows, self.sizes.m
         place = Number(workgroup_id(0))
-        if m is None:
+        if m is None or isinstance(columns, Number):
             self._counted_rows(place, batch, column, columns, first, depth)
             return
         for row in _scanned(place.value, self.tiles.block_rows, m // step * step, step):
@@ -141,10 +162,15 @@ class _Product:
                 self._tile(_Tile(batch, index(m // step * step), column, m % step, columns), first, depth)
 
     def _counted_rows(
-        self, place: Number, batch: Place, column: Place, columns: int, first: Place, depth: int
+        self, place: Number, batch: Place, column: Place, columns: Place, first: Place, depth: Place
     ) -> None:
-        """As many rows as show at the call: whole tiles, and for what is left tiles of halves of that."""
+        """As many rows as show at the call: whole tiles, and for what is left tiles of halves of that.
+
+        Where columns are left, tiles have few rows: there is less to gain than code to compile.
+        """
         step, block = self.tiles.rows, self.tiles.block_rows
+        if isinstance(columns, Number):
+            step = min(step, ROWS_OF_REST)
         start = place * block
         stop = (start + block).least(self.out.size(1))
         whole = start + (stop - start) // step * step
@@ -158,15 +184,11 @@ class _Product:
                 self._tile(_Tile(batch, row, column, rows, columns), first, depth)
             row = choose(fits, row + rows, row)
 
-    def _tile(self, tile: _Tile, first: Place, depth: int) -> None:
+    def _tile(self, tile: _Tile, first: Place, depth: Place) -> None:
         """Add `depth` steps along `k` to a tile of the result, or begin it with them."""
         vector = mlir.ir.VectorType.get([self.tiles.width], self.out.element)
         zero = broadcast(constant(self.out.element, 0.0), vector)
-        places = [
-            (row, at, min(tile.columns - at, self.tiles.width))
-            for row in range(tile.rows)
-            for at in range(0, tile.columns, self.tiles.width)
-        ]
+        places = [(row, at, count) for row in range(tile.rows) for at, count in self._vectors(tile.columns)]
 
         def present() -> list[Number]:
             return [
@@ -190,19 +212,34 @@ class _Product:
         for (row, at, count), total in zip(places, totals, strict=True):
             store_some(self.out, total, count, tile.batch, index(tile.row) + row, index(tile.column) + at)
 
+    def _vectors(self, columns: Place) -> list[tuple[int, Place]]:
+        """Where the vectors of a tile begin, and how many columns each has."""
+        width = self.tiles.width
+        if isinstance(columns, int):
+            return [(at, min(columns - at, width)) for at in range(0, columns, width)]
+        return [
+            (at, least(most(columns - at if at else columns, 0), width))
+            for at in range(0, self.tiles.columns, width)
+        ]
+
     def _steps(
-        self, tile: _Tile, zero: Number, first: Place, depth: int, totals: Sequence[Number]
+        self, tile: _Tile, zero: Number, first: Place, depth: Place, totals: Sequence[Number]
     ) -> list[Number]:
-        whole = 0 if depth <= STRAIGHT else depth // UNROLLED * UNROLLED
+        def body(at: Number, *sums: Number) -> Sequence[Number]:
+            following = list(sums)
+            for step in range(UNROLLED):
+                following = self._step(tile, zero, at + step, following)
+            return following
+
         values = list(totals)
+        if isinstance(depth, Number):
+            whole_stop = first + depth // UNROLLED * UNROLLED
+            values = carried(first, whole_stop, values, body, UNROLLED)
+            return carried(
+                whole_stop, first + depth, values, lambda at, *sums: self._step(tile, zero, at, sums)
+            )
+        whole = 0 if depth <= STRAIGHT else depth // UNROLLED * UNROLLED
         if whole:
-
-            def body(at: Number, *sums: Number) -> Sequence[Number]:
-                following = list(sums)
-                for step in range(UNROLLED):
-                    following = self._step(tile, zero, at + step, following)
-                return following
-
             values = carried(first, index(first) + whole, values, body, UNROLLED)
         for step in range(whole, depth):
             values = self._step(tile, zero, index(first) + step, values)
@@ -221,12 +258,11 @@ class _Product:
 
     def _right_vectors(self, tile: _Tile, zero: Number, at: Number) -> Iterator[Number]:
         width = self.tiles.width
-        for place in range(0, tile.columns, width):
+        for place, count in self._vectors(tile.columns):
             if self.tiles.is_packed:
                 panel = index(tile.column) // self.tiles.columns
                 yield self.right.vector(width, tile.batch, panel, at, place)
             else:
-                count = min(tile.columns - place, width)
                 yield load_some(self.right, width, count, tile.batch, at, index(tile.column) + place)
 
 
@@ -258,7 +294,9 @@ def pack(
     shape: Sizes = tensor_sizes,
 ) -> Value:
     """The right operand `[b, k, n]`, or `[b, n, k]` if `along_k`, as panels `[b, p, k, t]` of columns."""
-    panels, (batches, *_) = -(-sizes.n // tiles.columns), shape(right)
+    batches, *axes = shape(right)
+    steps, columns = reversed(axes) if along_k else axes
+    panels = ceil_divided(_place(columns), tiles.columns)
     element = mlir.ir.RankedTensorType(right.type).element_type
 
     def emit(given: Sequence[Value], written: Sequence[Value]) -> None:
@@ -266,22 +304,23 @@ def pack(
 
     kernel = Kernel(
         "pack",
-        (_result([batches, panels, sizes.k, tiles.columns], element),),
+        (_result([batches, _value(panels), steps, tiles.columns], element),),
         emit,
         key=(sizes, tiles, along_k),
-        workgroups=(-(-panels // tiles.packed_panels), batches),
+        workgroups=(_value(ceil_divided(panels, tiles.packed_panels)), batches),
     )
     (packed,) = kernels.call(kernel, [right], sizes=shape)
     return packed
 
 
-def packed_array(right: np.ndarray, sizes: ProductSizes, tiles: ProductTiles, *, along_k: bool) -> np.ndarray:
+def packed_array(right: np.ndarray, tiles: ProductTiles, *, along_k: bool) -> np.ndarray:
     """What `pack` makes of a right operand that is known."""
     columns = np.swapaxes(right, 1, 2) if along_k else right
-    panels = -(-sizes.n // tiles.columns)
-    packed = np.zeros((len(right), sizes.k, panels * tiles.columns), right.dtype)
-    packed[..., : sizes.n] = columns
-    divided = packed.reshape(len(right), sizes.k, panels, tiles.columns)
+    batches, k, n = columns.shape
+    panels = -(-n // tiles.columns)
+    packed = np.zeros((batches, k, panels * tiles.columns), right.dtype)
+    packed[..., :n] = columns
+    divided = packed.reshape(batches, k, panels, tiles.columns)
     return np.ascontiguousarray(np.swapaxes(divided, 1, 2))
 
 
@@ -297,53 +336,66 @@ class _Packing:
 
     def run(self) -> None:
         """Whole panels, and then the last one if it has fewer columns."""
-        n, columns, together = self.sizes.n, self.tiles.columns, self.tiles.packed_panels
+        columns, together = self.tiles.columns, self.tiles.packed_panels
+        n = self.source.size(1 if self.along_k else 2)
         batch, place = Number(workgroup_id(1)), Number(workgroup_id(0))
         whole = n // columns
         copied = self._transposed if self.along_k else self._rows
-        if whole:
+        if not isinstance(whole, int) or whole:
             start = place * together
             copied(batch, start, (start + together).least(whole), columns)
-        if n % columns:
+        if not isinstance(n, int) or not isinstance(whole, int):
+            left = index(n) % columns
+            with when(left.differs(0) & place.equals(whole // together)):
+                copied(batch, index(whole), index(whole) + 1, left)
+        elif n % columns:
             with when(place.equals(index(whole // together))):
                 copied(batch, index(whole), index(whole + 1), n % columns)
 
-    def _rows(self, batch: Number, first: Number, stop: Number, count: int) -> None:
+    def _rows(self, batch: Number, first: Number, stop: Number, count: Place) -> None:
         """`count` columns of each panel, row by row."""
         width = self.tiles.width
-        zero = zeros(width, self.source.element)
-        with loop(0, self.sizes.k) as at, loop(first, stop) as panel:
+        with loop(0, self.source.size(1)) as at, loop(first, stop) as panel:
             for place in range(0, self.tiles.columns, width):
-                here = max(min(count - place, width), 0)
+                here = least(most(count - place if place else count, 0), width)
                 column = panel * self.tiles.columns + place
-                self.packed[batch, panel, at, place] = (
-                    load_some(self.source, width, here, batch, at, column) if here else zero
-                )
+                self.packed[batch, panel, at, place] = load_some(self.source, width, here, batch, at, column)
 
-    def _transposed(self, batch: Number, first: Number, stop: Number, count: int) -> None:
+    def _transposed(self, batch: Number, first: Number, stop: Number, count: Place) -> None:
         """The same from rows that lie along `k`: blocks are transposed in registers."""
         width = min(self.tiles.width, 8)
-        zero = zeros(width, self.source.element)
-        k = self.sizes.k
+        k = self.source.size(2)
         whole = k // width * width
         with loop(first, stop) as panel:
             column = panel * self.tiles.columns
 
-            def block(at: Number, depth: int) -> None:
+            def block(at: Number, depth: Place) -> None:
                 for place in range(0, self.tiles.columns, width):
                     rows = [
-                        load_some(self.source, width, depth, batch, column + place + r, at)
-                        if place + r < count
-                        else zero
+                        load_some(self.source, width, here, batch, column + place + r, at)
                         for r in range(width)
+                        for here in [depth_of(place + r, depth)]
                     ]
-                    for step, row in enumerate(transposed(rows)[:depth]):
-                        self.packed[batch, panel, at + step, place] = row
+                    for step, row in enumerate(transposed(rows)):
+                        if isinstance(depth, Number):
+                            with when(depth > step):
+                                self.packed[batch, panel, at + step, place] = row
+                        elif step < depth:
+                            self.packed[batch, panel, at + step, place] = row
 
-            if whole:
+            def depth_of(place: int, depth: Place) -> Place:
+                """How many elements a row has there, of columns beyond the last one none."""
+                if isinstance(count, int):
+                    return depth if place < count else 0
+                return choose(count > place, index(depth), 0)
+
+            if not isinstance(whole, int) or whole:
                 with loop(0, whole, width) as at:
                     block(at, width)
-            if k > whole:
+            if not isinstance(k, int) or not isinstance(whole, int):
+                with when(index(k) > whole):
+                    block(index(whole), index(k) - whole)
+            elif k > whole:
                 block(index(whole), k - whole)
 
 

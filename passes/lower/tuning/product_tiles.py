@@ -11,6 +11,7 @@ The numbers are measured (`docs/performance.md`).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Final
 
 import numpy as np
@@ -35,7 +36,7 @@ SUMS: Final = 1 << 15  # bytes of sums of a workgroup that waits for memory
 ROWS_BESIDE: Final = 4  # rows that share the loads of a vector
 VECTORS_OF_ROW: Final = 2  # vectors of partial sums of each
 ROW_ELEMENTS: Final = 1 << 15  # elements of the rows that one workgroup multiplies by a vector
-ROWS_OF_A_CALL: Final = 32  # rows, where it shows at the call how many there are
+SIZE_OF_A_CALL: Final = 32  # rows or columns, where it shows at the call how many there are
 MATRICES_OF_A_CALL: Final = 8  # the same of matrices
 WORK_OF_COUNTED: Final = 1 << 11  # the multiplications of each that repay a kernel then
 STRIDE: Final = 2048  # rows that begin so many bytes apart compete for places in the cache
@@ -47,13 +48,13 @@ class ProductSizes:
 
     b: int | None
     m: int | None
-    n: int
-    k: int
+    n: int | None
+    k: int | None
 
     @property
     def matrix_work(self) -> int:
         """The multiplications of one matrix of the batch."""
-        return (ROWS_OF_A_CALL if self.m is None else self.m) * self.n * self.k
+        return prod(SIZE_OF_A_CALL if size is None else size for size in (self.m, self.n, self.k))
 
     @property
     def work(self) -> int:
@@ -100,7 +101,7 @@ def row_tiles(target: Target, sizes: ProductSizes, dtype: np.dtype, parts: int =
     if not has_kernels(target) or target.architecture not in ARCHITECTURES or dtype not in (FLOAT32, FLOAT64):
         return None
     width = lanes(target, dtype)
-    if sizes.b is None or sizes.m is None or min(sizes.b, sizes.m) == 0:
+    if sizes.b is None or sizes.m is None or sizes.k is None or min(sizes.b, sizes.m) == 0:
         return None
     if sizes.k < width or sizes.b * sizes.m * sizes.k < WORK_OF_VECTOR:
         return None
@@ -119,36 +120,37 @@ def product_tiles(
     """Tiles of a product; `left_along_k`: its left operand is `[b, m, k]`, else `[b, k, m]`."""
     if not has_kernels(target) or target.architecture not in ARCHITECTURES or dtype not in (FLOAT32, FLOAT64):
         return None
-    width = lanes(target, dtype)
-    least = WORK_OF_COUNTED if sizes.b is None else WORK_OF_BATCH
-    is_small = sizes.b != 1 and sizes.matrix_work < least
-    if is_small or 0 in (sizes.m, sizes.n, sizes.k):
+    if 0 in (sizes.b, sizes.m, sizes.n, sizes.k):
         return None
-    if sizes.m is None:
-        is_large = sizes.n > 1 and sizes.k > 1
-        return _many_rows(target, sizes, left_along_k, right_along_k, dtype) if is_large else None
-    if sizes.n < width:
+    width = lanes(target, dtype)
+    if sizes.m is None or sizes.n is None or sizes.k is None or sizes.b is None:
+        is_large = sizes.matrix_work >= WORK_OF_COUNTED or (sizes.b == 1 and sizes.m is None)
+        is_narrow = 1 in (sizes.n, sizes.k) or (sizes.m is not None and sizes.m <= FEW)
+        if is_narrow or not is_large:
+            return None
+        return _many_rows(target, sizes, left_along_k, right_along_k, dtype)
+    if (sizes.b > 1 and sizes.matrix_work < WORK_OF_BATCH) or sizes.n < width:
         return None
     if sizes.m <= FEW:
         is_large = sizes.work >= WORK_OF_VECTOR and sizes.k > 1
-        return _few_rows(target, sizes, sizes.m, dtype) if is_large and not right_along_k else None
-    if sizes.work < (least if sizes.b is None else WORK) or sizes.k < width:
+        return _few_rows(target, sizes.m, sizes.n, sizes.k, dtype) if is_large and not right_along_k else None
+    if sizes.work < WORK or sizes.k < width:
         return None
     return _many_rows(target, sizes, left_along_k, right_along_k, dtype)
 
 
-def _few_rows(target: Target, sizes: ProductSizes, m: int, dtype: np.dtype) -> ProductTiles:
+def _few_rows(target: Target, m: int, n: int, k: int, dtype: np.dtype) -> ProductTiles:
     width = lanes(target, dtype)
     vectors = 4 if m <= 2 else 2
     together = -(-m // (FEW if has_many_registers(target) else FEW // 2))
     step = width * vectors
     budget = max(SUMS // (m * dtype.itemsize) // step, 1) * step
-    quarter = -(-sizes.n // 4 // step) * step  # four workgroups at least
+    quarter = -(-n // 4 // step) * step  # four workgroups at least
     return ProductTiles(
         width=width,
         rows=-(-m // together),
         vectors=vectors,
-        depth=min(SHALLOW, sizes.k),
+        depth=min(SHALLOW, k),
         block_rows=-(-m // together) * together,
         block_columns=max(min(budget, quarter), step),
     )
@@ -158,26 +160,36 @@ def _many_rows(
     target: Target, sizes: ProductSizes, left_along_k: bool, right_along_k: bool, dtype: np.dtype
 ) -> ProductTiles:
     width = lanes(target, dtype)
-    vectors = 2 if sizes.n > width else 1
+    vectors = 1 if sizes.n is not None and sizes.n <= width else 2
     rows = _rows(target, sizes, left_along_k, dtype)
     has_rows = sizes.m is None or sizes.m >= PACKED_ROWS
-    is_packed = right_along_k or (has_rows and sizes.n * sizes.k * dtype.itemsize > PACKED_BYTES)
-    blocks = -(-sizes.k // DEPTH)
+    is_packed = right_along_k or (has_rows and _has_far_rows(sizes, width * vectors, dtype))
+    depth = DEPTH
+    if sizes.k is not None:
+        blocks = -(-sizes.k // DEPTH)
+        depth = min((-(-sizes.k // blocks) + 3) // 4 * 4, sizes.k)
     return ProductTiles(
         width=width,
         rows=rows,
         vectors=vectors,
-        depth=min((-(-sizes.k // blocks) + 3) // 4 * 4, sizes.k),
+        depth=depth,
         block_rows=max(BLOCK_ROWS // rows, 1) * rows,
         block_columns=max(BLOCK_COLUMNS // (width * vectors), 1) * width * vectors,
         is_packed=is_packed,
     )
 
 
+def _has_far_rows(sizes: ProductSizes, columns: int, dtype: np.dtype) -> bool:
+    """Whether rows of a right operand lie so far apart that packing repays."""
+    if sizes.n is None or sizes.k is None:
+        return sizes.n is None or sizes.n > columns
+    return sizes.n * sizes.k * dtype.itemsize > PACKED_BYTES
+
+
 def _rows(target: Target, sizes: ProductSizes, left_along_k: bool, dtype: np.dtype) -> int:
     """Rows of a tile: as many as registers hold, fewer if they compete in the cache, or divide `m`."""
     most, least = (12, 8) if has_many_registers(target) else (6, 4)
-    if left_along_k and sizes.k * dtype.itemsize % STRIDE == 0:
+    if left_along_k and sizes.k is not None and sizes.k * dtype.itemsize % STRIDE == 0:
         most = least
     if sizes.m is None:
         return most

@@ -38,12 +38,20 @@ def of(function: Any, *sizes: int | str) -> Any:
     return adze.trace(function, adze.ShapeDtype(sizes, np.float32)).lower()
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.float16])
 @pytest.mark.parametrize("shape", [(2, 65, 64), (1, 200, 64), (3, 7, 64), (2, 0, 64)])
-def test_every_row_of_a_square_is_summed(shape: tuple[int, ...]) -> None:
-    x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
-    got = of(twice, "b", "s", 64).compile()(x)
+def test_every_row_of_a_square_is_summed(shape: tuple[int, ...], dtype: Any) -> None:
+    """Of float32 by a kernel of ours, of the others by IREE's."""
+    x = np.random.default_rng(0).integers(-1, 2, shape).astype(dtype)
+    got = adze.trace(twice, adze.ShapeDtype(("b", "s", 64), dtype)).lower().compile()(x)
     wide = x.astype(np.float64)
-    np.testing.assert_allclose(got, (wide @ wide.swapaxes(1, 2)) @ wide, rtol=1e-4, atol=1e-3)
+    np.testing.assert_array_equal(got, (wide @ wide.swapaxes(1, 2)) @ wide)
+
+
+@pytest.fixture
+def no_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Products of float32 as of dtypes that have no kernel of ours."""
+    monkeypatch.setattr("adze.passes.lower.forms.products.product_tiles", lambda *sizes: None)
 
 
 @pytest.mark.parametrize("sizes", [("b", "s", 32), ("b", "s", "d"), ("b", "h", "s", 32)])
@@ -61,6 +69,7 @@ def test_sizes_that_are_all_equal() -> None:
     np.testing.assert_allclose(of(cubes, "n", 70).compile()(x), (s @ s) @ s, rtol=1e-4, atol=1e-2)
 
 
+@pytest.mark.usefixtures("no_kernels")
 def test_squares_are_still_packed_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ADZE_CACHE", "off")
     monkeypatch.setattr("adze.runtime.compile.compiler.fault_of_kernels", lambda program: None)
@@ -74,6 +83,7 @@ def _without_the_pass() -> tuple[Any, ...]:
     return tuple(step for step in AFTER_FLOW if not isinstance(step, DistinctSizes))
 
 
+@pytest.mark.usefixtures("no_kernels")
 def test_without_the_pass_they_are_named() -> None:
     lowered = of(twice, "b", "s", 64)
     program = divided_into_kernels(lowered.bytecode(), lowered.target, lowered.options())
@@ -85,6 +95,7 @@ def test_without_the_pass_they_are_named() -> None:
         assert fault_of_kernels(str(module).encode()) is None
 
 
+@pytest.mark.usefixtures("no_kernels")
 def test_without_the_pass_the_program_is_compiled_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ADZE_CACHE", "off")
     monkeypatch.setattr(kernels.tune_kernels, "__defaults__", (_without_the_pass(),))
