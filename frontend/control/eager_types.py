@@ -27,15 +27,15 @@ from ...passes.ir.functions import functions
 from .. import tree
 from ..tracing.array import Array
 from ..tracing.closed_over import held_by
-from ..tracing.default_dtypes import chosen, floating, is_float32, names_widening
+from ..tracing.default_dtypes import is_float32, names_widening
 from ..tracing.frames import Program, hold
 from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of, has_layouts
 from ..tracing.interpreter import as_value, as_weak
-from ..tracing.jax_rules import Installed
 from ..tracing.layouts import layout_of
+from ..tracing.mesh_in_force import mesh_in_force
 from ..tracing.references import uses
 from ..tracing.scalars import is_python_scalar
-from ..tracing.visible import Seen, is_plain, may_be_known, seen_by
+from ..tracing.visible import Seen, is_plain, may_be_known, seen_by, surroundings
 from .known_loops import KnownLoop, KnownLoops, unchanged
 
 _MOST: Final = 4096
@@ -152,13 +152,14 @@ def _exact_key(options: Any, seen: Seen, call: _Call) -> Any:
     kinds = tuple(
         [(type(v), repr(v)) if is_python_scalar(v) else (v.dtype, v.shape, v.weak_type) for v in call.values]
     )
-    return options, chosen(), names_widening(), floating(), Installed.is_on, seen.key, call.structure, kinds
+    return options, surroundings(), seen.key, call.structure, kinds
 
 
 def _key(options: Any, called: Sequence[Callable[..., Any]], call: _Call) -> Any:
     """What the outcome of a trace depends on."""
     codes = tuple(_code(f, _DEPTH) for f in called)
-    return options, is_float32(), names_widening(), codes, call.structure, tuple(map(_kind, call.values))
+    kinds = tuple(map(_kind, call.values))
+    return options, is_float32(), names_widening(), mesh_in_force(), codes, call.structure, kinds
 
 
 def _note(key: Any, outcome: Results | None) -> None:

@@ -19,6 +19,7 @@ from ...dialects.communicator import bound
 from ..errors import ArgumentTypeError, ShardingError, UnsupportedError
 from ..tracing.jax_rules import follows_jax
 from ..tracing.locations import user_location_text
+from ..tracing.mesh_in_force import MESH
 from .ranks import Rank
 
 
@@ -274,22 +275,22 @@ class Mesh(AbstractMesh):
         return f"Mesh(axis_sizes={self.axis_sizes}, axis_names={self.axis_names}, axis_types=({kinds}))"
 
     def __enter__(self) -> Mesh:
-        _ENTERED.set((*_ENTERED.get(), _MESH.set(self)))
+        _ENTERED.set((*_ENTERED.get(), MESH.set(self)))
         return self
 
     def __exit__(self, *_: object) -> None:
         *rest, token = _ENTERED.get()
         _ENTERED.set(tuple(rest))
-        _MESH.reset(token)
+        MESH.reset(token)
 
 
-_MESH: Final[ContextVar[Mesh | None]] = ContextVar("mesh", default=None)
 _ENTERED: Final[ContextVar[tuple[Token[Mesh | None], ...]]] = ContextVar("entered", default=())
 
 
 def current_mesh() -> Mesh | None:
     """The mesh in force: that of the innermost `with mesh:`, or of `set_mesh`."""
-    return _MESH.get()
+    mesh: Mesh | None = MESH.get()
+    return mesh
 
 
 class set_mesh:  # it is called like a function, as in JAX
@@ -306,18 +307,18 @@ class set_mesh:  # it is called like a function, as in JAX
                 hint="make one with adze.make_mesh((4,), ('data',))",
             )
         self._mesh = mesh
-        self._token = _MESH.set(mesh)
+        self._token = MESH.set(mesh)
 
     def __enter__(self) -> Mesh | None:
         return self._mesh
 
     def __exit__(self, *_: object) -> None:
-        _MESH.reset(self._token)
+        MESH.reset(self._token)
 
 
 def get_mesh() -> Mesh:
     """The mesh in force, one without ranks where there is none."""
-    return _MESH.get() or Mesh(np.empty(0, object), ("none",), is_local=True)
+    return current_mesh() or Mesh(np.empty(0, object), ("none",), is_local=True)
 
 
 def make_mesh(

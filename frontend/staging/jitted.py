@@ -25,6 +25,7 @@ from ..tracing.default_dtypes import CHOICES, chosen, is_float32, names_widening
 from ..tracing.frames import current_frame, suspended_frame, trace_of
 from ..tracing.interpreter import laid_out
 from ..tracing.locations import located, user_location_text
+from ..tracing.mesh_in_force import MESH, mesh_in_force
 from ..tracing.trace import argument_names, function_name, keyword_names, parameter_of, trace_program
 from .donation import Donation
 from .entries import UNKNOWN, Entry, KnownCalls
@@ -55,8 +56,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_unlock_after_fork)
 
 
-def _new_known_calls() -> dict[str | None, KnownCalls]:
-    """Calls by what contexts chose of `default_dtypes` and `debug.widening`."""
+def _new_known_calls() -> dict[Any, KnownCalls]:
+    """Calls by what contexts chose of `default_dtypes` and `debug.widening`; see `_known_calls` for meshes."""
     return {choice: KnownCalls() for choice in CHOICES}
 
 
@@ -112,7 +113,7 @@ class Jitted:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._is_plain and current_frame() is None and WATCH.get() is None:
-            known = self._known[chosen()]
+            known = self._known[chosen()] if MESH.get() is None else self._known_calls()
             if not kwargs and args and type(args[0]) is Array:  # what `known.call` does, without that call
                 try:
                     if len(args) == 2:
@@ -132,6 +133,13 @@ class Jitted:
             return self._call_donating(self._donation, args, kwargs)
         return self._call(args, kwargs)
 
+    def _known_calls(self) -> KnownCalls:
+        """The calls that are known in this context."""
+        mesh = mesh_in_force()
+        if mesh is None:
+            return self._known[chosen()]
+        return self._known.setdefault((chosen(), mesh), KnownCalls())
+
     def _call_sharded(self, shardings: Shardings, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call whose results lie as they were asked to."""
         donated = [] if self._donation is None else self._donation.arrays(args, kwargs)
@@ -145,7 +153,7 @@ class Jitted:
         donated = donation.arrays(args, kwargs)
         results = UNKNOWN
         if not self._has_static and not is_watching():
-            results = self._known[chosen()].call(args, kwargs)
+            results = self._known_calls().call(args, kwargs)
         if results is UNKNOWN:
             results = self._call(args, kwargs)
         donation.use_up(donated, results)
@@ -169,7 +177,8 @@ class Jitted:
             for leaf, name in zip(leaves, self._argument_names(args, kwargs, static), strict=True):
                 parameter_of(leaf, name)  # raises the same with the argument's name
             raise
-        signature = Signature(structure, kinds, static, is_watching(), is_float32(), names_widening())
+        context = is_watching(), is_float32(), names_widening(), mesh_in_force()
+        signature = Signature(structure, kinds, static, *context)
         entry = self._entries.get(signature)
         if entry is None:
             if evaluates_first(self._first_call) and not signature.checks_nans and self._shardings is None:
@@ -181,9 +190,7 @@ class Jitted:
         if signature in self._layouts:
             return self._lying(signature, results)
         if not static and not signature.checks_nans and isinstance(entry, Entry):
-            self._known[chosen()].add(
-                structure, kinds, leaves, not kwargs and len(leaves) == len(args), entry
-            )
+            self._known_calls().add(structure, kinds, leaves, not kwargs and len(leaves) == len(args), entry)
         return results
 
     def _lying(self, signature: Signature, results: Any) -> Any:
@@ -369,7 +376,8 @@ class Jitted:
         with self._lock:
             self._entries.clear()
             self.plans.clear()
-            self._known.update(_new_known_calls())
+            for known in list(self._known.values()):
+                known.forget()
             self._pending.clear()
 
     def _why(self, new: Signature, names: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from ..tracing.frames import Frame, current_frame, recording
 from ..tracing.function_scope import dimension_names, with_all_names
 from ..tracing.interpreter import as_value, as_weak, ops, wide_of
 from ..tracing.layouts import keep_results, lay, layout_of
+from ..tracing.mesh_in_force import mesh_in_force
 from ..tracing.sizes import Dim
 from ..tracing.trace import definition, function_name, result_values
 from ..tracing.varying import axes_of_value, least_axes, mesh_axes
@@ -58,6 +59,7 @@ def call_nested(
         static,
         is_float32(),
         names_widening(),
+        mesh_in_force(),
         tuple(map(axes_of_value, values)),
         tuple(map(layout_of, values)),
         tuple(mesh_axes().values()),

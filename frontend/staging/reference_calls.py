@@ -13,6 +13,7 @@ from typing import Any
 
 from .. import tree
 from ..tracing.frames import current_frame
+from ..tracing.mesh_in_force import mesh_in_force
 from ..tracing.references import Ref, any_alive, require_no_reference, uses
 from ..tracing.trace import trace_program
 from ..transforms.reference_effects import Split
@@ -53,7 +54,7 @@ def call_with_references(jitted: Jitted, args: tuple[Any, ...], kwargs: dict[str
     arrays, keywords, static = jitted._split(args, kwargs)
     split = Split((arrays, keywords))
     leaves, structure = tree.flatten(split.args)
-    key = structure, tuple(map(kind_of_leaf, leaves)), tuple(split.places), static
+    key = structure, tuple(map(kind_of_leaf, leaves)), tuple(split.places), static, mesh_in_force()
     plans = jitted.plans
     if key not in plans:
         plans[key] = Plan(jitted, split, static)

@@ -59,6 +59,7 @@ class Signature(NamedTuple):
     checks_nans: bool
     default_is_float32: bool = False
     names_widening: bool = False
+    mesh: Any = None
 
 
 def difference(old: Signature, new: Signature, names: Sequence[str]) -> str:
@@ -73,6 +74,9 @@ def difference(old: Signature, new: Signature, names: Sequence[str]) -> str:
         changes.append(f"default_dtypes became {'float32' if new.default_is_float32 else 'numpy'}")
     if old.names_widening != new.names_widening:
         changes.append(f"debug.widening was switched {'on' if new.names_widening else 'off'}")
+    if old.mesh != new.mesh:
+        before, after = ("none" if s.mesh is None else str(s.mesh[0]) for s in (old, new))
+        changes.append(f"the mesh in force changed from {before} to {after}")
     for name, was, is_ in zip(names, old.leaves, new.leaves, strict=True):
         if was != is_:
             changes.append(f"argument {name} changed from {describe(was)} to {describe(is_)}")

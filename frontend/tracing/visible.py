@@ -38,7 +38,10 @@ from ...dialects.communicator import bound
 from ...passes.analysis.evaluate import is_watching
 from .. import tree
 from .array import Array
+from .default_dtypes import chosen, floating, names_widening
 from .frames import Tracer
+from .jax_rules import Installed
+from .mesh_in_force import mesh_in_force
 from .varying import mesh_axes
 from .written_checks import WRITTEN
 
@@ -108,9 +111,14 @@ class _Same:
 
 
 def may_be_known() -> bool:
-    """Whether nothing decides what a trace is but its arguments, what its functions see, and the defaults of
-    dtypes: no watch of values, no mesh, no written checks."""
+    """Whether nothing decides what a trace is but its arguments, what its functions see, and `surroundings`:
+    no watch of values, no ranks, no written checks."""
     return not (is_watching() or bound() is not None or mesh_axes() or WRITTEN.get() is not None)
+
+
+def surroundings() -> Any:
+    """What else decides what a trace is: the defaults of dtypes, the rules in force, the mesh in force."""
+    return chosen(), names_widening(), floating(), Installed.is_on, mesh_in_force()
 
 
 class Seen(NamedTuple):

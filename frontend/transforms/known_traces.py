@@ -17,12 +17,10 @@ from typing import Any, Final
 from weakref import WeakSet
 
 from ..tracing.array import Array
-from ..tracing.default_dtypes import chosen, floating, names_widening
 from ..tracing.frames import JIT_DISABLED, current_frame, suspended_frame
 from ..tracing.function_scope import FunctionScope, PrivateFunction, keep_evaluation
-from ..tracing.jax_rules import Installed
 from ..tracing.layouts import layout_of
-from ..tracing.visible import may_be_known, seen_by
+from ..tracing.visible import may_be_known, seen_by, surroundings
 
 _MOST: Final = 64
 """So many functions are known at once on a thread."""
@@ -73,7 +71,7 @@ def known_trace(
     if sight is None:
         scope = FunctionScope()
         return scope, trace(scope, ())
-    whole = key, chosen(), names_widening(), floating(), Installed.is_on, sight.key
+    whole = key, surroundings(), sight.key
     traces = _of_thread.known.traces
     found = traces.get(whole)
     if found is not None:
