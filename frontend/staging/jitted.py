@@ -57,7 +57,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _new_known_calls() -> dict[Any, KnownCalls]:
-    """Calls by what contexts chose of `default_dtypes` and `debug.widening`; see `_known_calls` for meshes."""
+    """Calls by what contexts chose of `default_dtypes` and `debug.widening`, without a mesh in force."""
     return {choice: KnownCalls() for choice in CHOICES}
 
 

@@ -1,4 +1,4 @@
-"""Functions that ask for the mesh in force: what is known of them under one mesh is not used under another."""
+"""Functions that ask for the mesh in force: what is known of them under one is not used under another."""
 
 from __future__ import annotations
 
