@@ -45,8 +45,10 @@ def binary(name: str) -> Any:
     """An operator method that is the function `name` of the array and the other operand."""
     function = library_function(name)
 
+    reflection = _REFLECTED.get(name, "__rsub__")
+
     def method(self: Any, other: Any) -> Any:
-        return function(self, other) if _is_operand(other) else NotImplemented
+        return function(self, other) if _is_operand(other, reflection) else NotImplemented
 
     return method
 
@@ -56,7 +58,7 @@ def reflected(name: str) -> Any:
     function = library_function(name)
 
     def method(self: Any, other: Any) -> Any:
-        return function(other, self) if _is_operand(other) else NotImplemented
+        return function(other, self) if _is_operand(other, "__rsub__") else NotImplemented
 
     return method
 
@@ -74,12 +76,27 @@ def method(name: str) -> Any:
 
 
 _ARRAY_LIKE: Final = ("__array__", "__dlpack__", "__float__", "__int__", "__index__")
+_REFLECTED: Final = {
+    "add": "__radd__",
+    "multiply": "__rmul__",
+    "divide": "__rtruediv__",
+    "floor_divide": "__rfloordiv__",
+    "remainder": "__rmod__",
+    "divmod": "__rdivmod__",
+    "pow": "__rpow__",
+    "matmul": "__rmatmul__",
+    "bitwise_and": "__rand__",
+    "bitwise_or": "__ror__",
+    "bitwise_xor": "__rxor__",
+}
+"""What another class defines that answers an operator of an array itself; `__rsub__` says so of all."""
 
 
-def _is_operand(other: Any) -> bool:
+def _is_operand(other: Any, reflection: str) -> bool:
     kind = type(other)
     if getattr(kind, "__array_ufunc__", other) is None:
         return False  # NumPy's sign of objects that want to answer themselves, such as pytest.approx
-    if hasattr(kind, "__rsub__") and not any(hasattr(kind, name) for name in _ARRAY_LIKE):
+    answers = hasattr(kind, "__rsub__") or (hasattr(kind, reflection) and not issubclass(kind, (list, tuple)))
+    if answers and not any(hasattr(kind, name) for name in _ARRAY_LIKE):
         return kind is complex  # others have operators of their own and are no arrays
     return other is not None and not isinstance(other, (str, bytes, dict, set, type))

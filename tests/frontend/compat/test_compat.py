@@ -24,7 +24,7 @@ from adze.frontend.errors import ShardingError, UnsupportedError
 
 def test_names_are_those_of_adze() -> None:
     assert jax.jit is adze.jit and jnp.exp is adze.numpy.exp and lax.scan is adze.lax.scan
-    assert jax.numpy is jnp and random.split is adze.random.split
+    assert jax.numpy is jnp and random.PRNGKey is adze.random.PRNGKey
     assert tree_util.tree_map is adze.tree_util.tree_map
     for name in (
         "scipy.linalg",
@@ -112,7 +112,7 @@ def test_parts_of_jax_ir_are_refused() -> None:
     with pytest.raises(UnsupportedError, match="mine is a primitive of JAX's own tracer without an implem"):
         Primitive("mine").bind(1)
     with pytest.raises(UnsupportedError, match="is a part of JAX's IR"):
-        jax.core.Effect()
+        jax.core.Token()
 
 
 def test_clients_that_ask_are_told_that_the_default_is_float32() -> None:
@@ -351,6 +351,17 @@ def test_an_object_with_operators_of_its_own_answers_for_arrays() -> None:
     assert (x * Wrapped())[0] == "wrapped" and (x - Wrapped())[0] == "wrapped" and (x**Made)[0] == "made"
     assert jax.jit(lambda x: (x * Wrapped())[1])(x).tolist() == [1, 1]
     assert (x * (1 + 2j)).dtype == np.complex64
+
+
+@pytest.mark.parametrize(
+    "name", ["add", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor"]
+)
+def test_an_object_with_one_operator_answers_that_one(name: str) -> None:
+    kind = type("Noise", (), {f"__r{name}__": lambda self, other: ("noise", other)})
+    x = jnp.ones(2, jnp.int32)
+    operator = getattr(type(x), f"__{name}__")
+    assert operator(x, kind()) is NotImplemented
+    assert (x * [1, 2]).tolist() == [1, 2]
 
 
 def test_specs_are_results_of_eval_shape_and_have_dtypes() -> None:
