@@ -14,6 +14,7 @@ from numpy import dtype as dtype
 from .kinds import issubdtype as issubdtype
 from .out_shardings import OF_NUMPY, function_of
 from .scalar_types import SCALAR_TYPES
+from .typed_keys import MOVING, moving_keys
 from .wide_defaults import MAKERS
 
 __all__ = ["dtype"]
@@ -22,6 +23,7 @@ __all__ = ["dtype"]
 def __getattr__(name: str) -> Any:
     if name in SCALAR_TYPES:
         return SCALAR_TYPES[name]
-    if name not in OF_NUMPY | MAKERS:
+    if name not in OF_NUMPY | MAKERS | MOVING["numpy"]:
         raise AttributeError(name)
-    return function_of("numpy", name)
+    function = function_of("numpy", name)
+    return moving_keys(function) if name in MOVING["numpy"] else function

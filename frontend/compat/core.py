@@ -19,7 +19,6 @@ from ..staging.equations import Literal as Literal
 from ..staging.equations import Var as Var
 from ..staging.equations import jaxprs_in_params as jaxprs_in_params
 from ..staging.equations import subjaxprs as subjaxprs
-from ..staging.inspection import typeof
 from ..staging.jaxprs import eval_jaxpr, jaxpr_as_fun
 from ..tracing.array import Array
 from ..tracing.frames import Tracer as Tracer
@@ -28,6 +27,7 @@ from ..tracing.locations import user_location_text
 from ..tracing.specs import ShapeDtype
 from . import interpreters
 from .own_primitives import Primitive
+from .typed_keys import typeof
 
 ShapedArray = ShapeDtype
 AbstractValue = ShapeDtype
@@ -53,8 +53,8 @@ class LiteralArray(OfJaxprs):
     """A literal array of JAX's IR."""
 
 
-class Effect(OfJaxprs):
-    """An effect of JAX's IR."""
+class Effect:
+    """An effect of JAX's IR. Libraries declare some; ops of adze say themselves whether they have one."""
 
 
 class Token(OfJaxprs):

@@ -6,10 +6,10 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..staging.inspection import typeof
 from ..tracing.specs import ShapeDtype
 from .partial_tracing import flatten_fun as flatten_fun
 from .partial_tracing import flatten_fun_nokwargs as flatten_fun_nokwargs
+from .typed_keys import typeof
 
 
 def api_boundary(fun: Callable[..., Any], *_: Any, **__: Any) -> Callable[..., Any]:

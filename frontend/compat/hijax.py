@@ -3,7 +3,7 @@
 Input: a subclass with `expand`, and the rules that it overrides. Output: calls of its instances. Idea:
 `expand` is a function of arrays; `vjp_fwd` with `vjp_bwd` make it a `custom_vjp`, `jvp` or `lin` with
 `linearized` a `custom_jvp`, `batch` a `custom_vmap`. Without a rule its own ops are differentiated and
-batched. JAX's classes of types are not here.
+batched. JAX's classes of types are only declared (`hijax_types.py`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,17 @@ from ..transforms.symbolic_zeros import SymbolicZero as Zero
 from ..transforms.symbolic_zeros import instantiated as instantiate_zeros
 from .core import AbstractValue as AbstractValue
 from .core import ShapedArray as ShapedArray
+from .hijax_types import AbstractRef as AbstractRef
+from .hijax_types import AvalMutableQDD as AvalMutableQDD
+from .hijax_types import AvalQDD as AvalQDD
+from .hijax_types import HiPrimitive as HiPrimitive
+from .hijax_types import HiType as HiType
+from .hijax_types import MutableHiType as MutableHiType
+from .hijax_types import aval_method as aval_method
+from .hijax_types import aval_property as aval_property
+from .hijax_types import control_flow_allowed_effects as control_flow_allowed_effects
+from .hijax_types import is_undefined_primal as is_undefined_primal
+from .hijax_types import register_hitype as register_hitype
 from .own_primitives import _first
 
 
@@ -196,9 +207,20 @@ def _may_move(value: Any) -> bool:
 
 
 __all__ = [
+    "AbstractRef",
     "AbstractValue",
+    "AvalMutableQDD",
+    "AvalQDD",
+    "HiPrimitive",
+    "HiType",
+    "MutableHiType",
     "ShapedArray",
     "VJPHiPrimitive",
     "Zero",
+    "aval_method",
+    "aval_property",
+    "control_flow_allowed_effects",
     "instantiate_zeros",
+    "is_undefined_primal",
+    "register_hitype",
 ]

@@ -4,18 +4,21 @@ from typing import Any
 
 from ..errors import DtypeError as TypePromotionError
 from ..library.numpy import issubdtype as _issubdtype
+from .typed_keys import KeyType
 
 
 class extended:
-    """The kind of dtypes that NumPy has not: no array of adze is of one."""
+    """The kind of dtypes that NumPy has not."""
 
 
 class prng_key(extended):
-    """The dtype of typed keys: keys of adze are two unsigned 32-bit integers."""
+    """The kind of the dtype of typed keys."""
 
 
 def issubdtype(arg1: Any, arg2: Any) -> bool:
-    """Whether a dtype is of a kind; none is of the kinds that NumPy has not."""
+    """Whether a dtype is of a kind; that of typed keys is of `prng_key`."""
+    if isinstance(arg1, KeyType):
+        return arg1 is arg2 or arg2 in (extended, prng_key)
     if isinstance(arg2, type) and issubclass(arg2, extended):
         return isinstance(arg1, type) and issubclass(arg1, arg2)
     return bool(_issubdtype(arg1, arg2))

@@ -53,6 +53,7 @@ STAND_INS: Final = {
     "random": "random_names",
     "_src": "parts",
     "_src.api": "top",
+    "_src.checkify": "empty",
     "_src.core": "core",
     "_src.dispatch": "functions",
     "experimental.layout": "parts",
@@ -108,7 +109,7 @@ class Forwarding(ModuleType):
         return sorted({*super().__dir__(), *self.__all__})
 
 
-PUBLIC: Final = {"_src.api": "", "_src.lax.lax": "lax"}
+PUBLIC: Final = {"_src.api": "", "_src.checkify": "experimental.checkify", "_src.lax.lax": "lax"}
 """Where JAX makes names public that clients import from its private modules."""
 
 PRIVATE: Final = ("_src.", "interpreters.")

@@ -9,6 +9,7 @@ from ..library.lax import primitives as lax
 from ..staging.equations import primitive_of_functions
 from .core import Primitive
 from .out_shardings import OF_LAX, function_of
+from .typed_keys import MOVING, moving_keys
 
 __all__: list[str] = []
 
@@ -20,8 +21,9 @@ def _primitive(name: str) -> lax.Primitive:
 
 
 def __getattr__(name: str) -> Any:
-    if name in OF_LAX:
-        return function_of("lax", name)
+    if name in OF_LAX | MOVING["lax"]:
+        function = function_of("lax", name)
+        return moving_keys(function) if name in MOVING["lax"] else function
     if not name.endswith("_p"):
         raise AttributeError(name)
     return _primitive(name.removesuffix("_p"))

@@ -33,6 +33,7 @@ from .devices import process_index as process_index
 from .devices import process_indices as process_indices
 from .sharding import NamedSharding as NamedSharding
 from .sharding import P as P
+from .typed_keys import typeof as typeof
 from .wide_defaults import set_wide
 
 __version__ = "0.10.2"

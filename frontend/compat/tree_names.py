@@ -15,6 +15,7 @@ import optree
 from .. import tree as _tree
 from ..tree import NAMESPACE, Structure
 from ..tree import register as _register
+from .typed_keys import KeyArray
 
 
 class PyTreeDef:
@@ -160,6 +161,18 @@ def register_pytree_node(
     """Make instances of a class nodes: see `adze.tree.register`, which returns the class."""
     _register(nodetype, flatten_func, unflatten_func, flatten_with_keys_func)
 
+
+class _Registry:
+    """The classes of nodes; arrays of keys are leaves to those who ask."""
+
+    def __contains__(self, kind: object) -> bool:
+        if not isinstance(kind, type) or kind is KeyArray:
+            return False
+        return optree.register_pytree_node.get(kind, namespace=NAMESPACE) is not None
+
+
+_registry = _Registry()
+"""JAX's private name, which flax.nnx imports."""
 
 tree_flatten, tree_flatten_with_path, tree_structure = flatten, flatten_with_path, structure
 tree_unflatten, tree_transpose = unflatten, transpose

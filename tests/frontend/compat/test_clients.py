@@ -187,6 +187,55 @@ assert mapped.init_with_output(jax.random.PRNGKey(0), jnp.ones((2, 5, 3)))[0].sh
 print("trained")
 """
 
+NNX = """
+from flax import nnx
+
+class Block(nnx.Module):
+    def __init__(self, rngs):
+        self.linear = nnx.Linear(8, 8, rngs=rngs)
+        self.norm = nnx.BatchNorm(8, rngs=rngs)
+        self.dropout = nnx.Dropout(0.2, rngs=rngs)
+
+    def __call__(self, x):
+        return nnx.gelu(self.dropout(self.norm(self.linear(x))))
+
+class Model(nnx.Module):
+    def __init__(self, rngs):
+        self.first = nnx.Linear(4, 8, rngs=rngs)
+
+        @nnx.split_rngs(splits=3)
+        @nnx.vmap(axis_size=3)
+        def blocks(rngs):
+            return Block(rngs)
+
+        self.blocks = blocks(rngs)
+        self.last = nnx.Linear(8, 1, rngs=rngs)
+
+    def __call__(self, x):
+        @nnx.scan
+        def through(x, block):
+            return block(x), None
+
+        return self.last(through(self.first(x), self.blocks)[0])
+
+model = Model(nnx.Rngs(0))
+assert model.blocks.dropout.rngs.key.shape == (3,)
+optimiser = nnx.Optimizer(model, optax.adam(1e-2), wrt=nnx.Param)
+
+@nnx.jit
+def step(model, optimiser):
+    value, gradient = nnx.value_and_grad(lambda model: jnp.mean((model(x) - y) ** 2))(model)
+    optimiser.update(model, gradient)
+    return value
+
+values = [float(step(model, optimiser)) for _ in range(60)]
+assert sum(values[-5:]) < 0.5 * sum(values[:5]), values
+assert model.blocks.dropout.rngs.count.shape == (3,) and int(model.blocks.dropout.rngs.count[...][0]) == 60
+model.eval()
+assert jnp.array_equal(model(x), model(x))
+print("trained")
+"""
+
 JAXOPT = """
 import jaxopt
 
@@ -235,7 +284,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    "program", [OPTAX, EQUINOX, FLAX, JAXOPT], ids=["optax", "equinox", "flax", "jaxopt"]
+    "program", [OPTAX, EQUINOX, FLAX, NNX, JAXOPT], ids=["optax", "equinox", "flax", "nnx", "jaxopt"]
 )
 def test_a_client_trains(program: str, folder: Path, tmp_path: Path) -> None:
     script = tmp_path / "client.py"

@@ -8,6 +8,7 @@ import pytest
 
 import adze.compat.jax as jax
 import adze.compat.jax.numpy as jnp
+from adze.compat.jax.experimental import hijax
 from adze.compat.jax.experimental.hijax import VJPHiPrimitive, Zero, instantiate_zeros
 from adze.frontend.errors import TraceError, UnsupportedError
 
@@ -131,3 +132,21 @@ def test_classes_that_are_not_complete() -> None:
         jax.grad(lambda x: apply(Half, x))(1.0)
     with pytest.raises(TraceError, match=r"Forward takes 1 arguments \(in_avals\), got 2"):
         Forward(jax.typeof(jnp.float32(0)))(1.0, 2.0)
+
+
+def test_types_of_libraries_are_declared_and_not_used() -> None:
+    class Box(hijax.MutableHiType):
+        get = hijax.aval_method(lambda self: None)
+        size = hijax.aval_property(lambda self: 1)
+
+    class GetBox(hijax.HiPrimitive):
+        multiple_results = True
+
+    class BoxEffect(jax.extend.core.Effect):
+        pass
+
+    hijax.register_hitype(object, lambda x: Box())
+    hijax.control_flow_allowed_effects.add_type(BoxEffect)
+    assert BoxEffect() is not None and not hijax.is_undefined_primal(1.0)
+    with pytest.raises(UnsupportedError, match=r"get_box is an op on a type that a library defines"):
+        GetBox("get_box").bind(Box())

@@ -91,6 +91,22 @@ inside(jax.transfer_guard("allow"), lambda: x + 1)
 inside(jax.default_device(jax.devices("cpu")[0]), lambda: x + 1)
 error(lambda: inside(jax.debug_key_reuse(True), lambda: jax.jit(twice)(key)), jax.errors.KeyReuseError)
 inside(jax.debug_key_reuse(False), lambda: jax.jit(twice)(key))
+key, str(key), keys, keys[1:], keys[..., 0], keys[None], keys.reshape(-1, 3), keys.at[0].set(key)
+key.dtype, key.shape, keys.ndim, keys.size, keys.itemsize, keys.nbytes, jax.typeof(keys), len(keys)
+isinstance(key, jax.Array), [jnp.issubdtype(key.dtype, k) for k in (jax.dtypes.prng_key, np.number)]
+key == keys[0], keys != keys[1], [k.shape for k in keys], jax.random.key_impl(key)
+jax.random.key_data(keys), jax.random.wrap_key_data(jax.random.PRNGKey(3)), jax.random.fold_in(key, 2)
+jnp.stack([key, key]), jnp.where(keys == keys[1], key, keys), jnp.broadcast_to(key, 2), jnp.zeros_like(key)
+jnp.concatenate([keys, keys[:1]]), jnp.take(keys, jnp.array([2, 0]), axis=0), jnp.asarray([key])
+jax.lax.dynamic_index_in_dim(keys, 1, keepdims=False), jax.lax.select(jnp.bool_(True), key, keys[0])
+jax.vmap(jax.random.uniform)(keys), jax.vmap(jax.random.key)(jnp.arange(2)), jax.jit(jax.random.split)(key)
+jax.jit(lambda k: seen_as.append(repr(k)) or k)(keys), seen_as, jax.eval_shape(jax.random.split, key)
+jax.lax.scan(lambda c, k: (c + jax.random.uniform(k), jax.random.fold_in(k, 1)), jnp.float32(0), keys)
+jax.lax.cond(True, lambda k: k, jax.random.clone, key)
+jax.lax.fori_loop(0, 3, lambda i, k: jax.random.fold_in(k, i), key)
+[error(f, TypeError) for f in (lambda: key + 1, lambda: np.asarray(key), lambda: hash(key))]
+jax.random.split(jax.random.PRNGKey(0)).shape
+jax.tree.map(lambda k: jax.random.split(k, 3), {"a": key})["a"].shape
 """
 
 WIDE: Final = """
@@ -131,6 +147,7 @@ PROGRAM: Final = """
     jax.config.update("jax_enable_x64", sys.argv[2] == "wide")
     x, host, key = jnp.arange(3.0), np.zeros(3), jax.random.key(7)
     mesh = Mesh(np.array(jax.devices()), ("d",))
+    keys, seen_as = jax.random.split(key, 3), []
     with_rules = jax.custom_vjp(lambda x: x)
     with_rules.defvjp(lambda x: (x, None), lambda _, g: (jnp.ones(3),))
 
