@@ -19,6 +19,8 @@ from ...dialects.types import short_name
 from ..tracing.specs import ShapeDtype
 
 _WIDTH: Final = 100
+_NARROW: Final = 80
+"""The width of several equations on one line."""
 _HIDDEN: Final = ("op", "results", "saved_states")
 """Attributes of adze alone: the op that an equation stands for, what follows from its functions."""
 _RULES: Final = ("fwd", "bwd", "rule")
@@ -77,8 +79,8 @@ class _Writer:
         lines = [self.equation(e, indent + 4, numbers, used) for e in eqns]
         results = ", ".join(self.operand(v, numbers) for v in jaxpr.outvars)
         tail = f"in ({results}{',' if len(jaxpr.outvars) == 1 else ''}) }}"
-        whole = f"{head} {''.join(lines)} {tail}"
-        if len(lines) < 2 and "\n" not in whole and indent + len(whole) <= _WIDTH:
+        whole = f"{head} {'; '.join(lines)} {tail}"
+        if "\n" not in whole and indent + len(whole) <= (_WIDTH if len(lines) < 2 else _NARROW):
             return whole
         body = "".join(f"\n{' ' * (indent + 4)}{line}" for line in lines)
         return f"{head}{body}\n{' ' * (indent + 2)}{tail}"

@@ -161,3 +161,10 @@ def test_names_after_z() -> None:
 
     text = str(jax.make_jaxpr(many)(X))
     assert "z:f32[8] = sin y" in text and "ba:f32[8] = sin z" in text and "in (be,) }" in text
+
+
+def test_few_short_equations_are_on_one_line() -> None:
+    text = str(jax.make_jaxpr(lambda x: lax.exp(lax.tanh(x)))(jnp.ones(5)))
+    assert text == "{ lambda ; a:f32[5]. let b:f32[5] = tanh a; c:f32[5] = exp b in (c,) }"
+    long = str(jax.make_jaxpr(lambda x: lax.exp(lax.tanh(x)))(jax.ShapeDtypeStruct((100, 100), "float32")))
+    assert long.count("\n") == 3
