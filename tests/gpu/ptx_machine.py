@@ -519,10 +519,14 @@ def translated(ptx: str) -> str:
 
 
 def build(ptx: Path, library: Path) -> None:
-    """Make the library of a module; multiplications and additions stay apart, as PTX has them."""
+    """Make the library of a module.
+
+    Multiplications and additions stay apart, as PTX has them; integers wrap around, and memory has no types.
+    """
     source = library.with_suffix(".c")
     source.write_text(translated(ptx.read_text()))
     options = ["-O1", "-w", "-shared", "-fPIC", "-march=native", "-ffp-contract=off"]
+    options += ["-fwrapv", "-fno-strict-aliasing"]
     subprocess.run(["cc", *options, "-o", str(library), str(source), "-lm"], check=True)
     source.unlink()
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
+from pathlib import Path
+
 import pytest
 
 from .fake_cuda import needs_compiler, on_ptx_machine
-from .ptx_machine import UnknownInstruction, translated
+from .ptx_machine import UnknownInstruction, build, translated
 
 pytestmark = [pytest.mark.gpu, needs_compiler]
 
@@ -55,3 +58,42 @@ def test_an_unknown_instruction_is_named() -> None:
     kernel = ".visible .entry k()\n{\n\t.reg .b32 \t%r<3>;\n\tfrobnicate.b32 \t%r1, %r2;\n\tret;\n\n}\n"
     with pytest.raises(UnknownInstruction, match=r"frobnicate\.b32"):
         translated(kernel)
+
+
+WRAPPED = """
+.visible .entry wrapped(
+	.param .u64 .ptr .global .align 4 wrapped_param_0
+)
+{
+	.reg .pred 	%p<2>;
+	.reg .b32 	%r<5>;
+	.reg .b64 	%rd<2>;
+
+	ld.param.b64 	%rd1, [wrapped_param_0];
+	mov.b32 	%r1, -2147483648;
+	mov.b32 	%r2, 0;
+$L__BB0_1:
+	add.s32 	%r2, %r2, 1;
+	add.s32 	%r3, %r1, 4;
+	add.s32 	%r4, %r1, -2147483648;
+	mov.b32 	%r1, %r3;
+	setp.lt.u32 	%p1, %r4, 36;
+	@%p1 bra 	$L__BB0_1;
+	st.global.b32 	[%rd1], %r2;
+	ret;
+
+}
+"""
+
+
+def test_integers_wrap_around(tmp_path: Path) -> None:
+    """As in IREE's loops over places whose sign is flipped: C would take such an overflow for impossible."""
+    (tmp_path / "wrapped.ptx").write_text(WRAPPED)
+    build(tmp_path / "wrapped.ptx", tmp_path / "wrapped.so")
+    library = ctypes.CDLL(str(tmp_path / "wrapped.so"))
+    count, one = ctypes.c_int32(-1), (ctypes.c_uint32 * 3)(1, 1, 1)
+    place = ctypes.c_void_p(ctypes.addressof(count))
+    parameters = (ctypes.c_void_p * 1)(ctypes.addressof(place))
+    kernels = ctypes.c_char.in_dll(library, "kernels")
+    library.launch(ctypes.byref(kernels), one, one, 0, parameters)
+    assert count.value == 10
