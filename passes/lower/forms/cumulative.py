@@ -4,22 +4,28 @@ Input: a tensor and an axis. Output: the running values along it.
 Idea: `iree_linalg_ext.scan` is vectorised over the axes inside the one it runs along, so the axis is brought
 to the front. Where there are few rows to vectorise over, each is cut into blocks that are scanned like rows.
 Then the blocks' totals are scanned, and each block is combined with the total before it. Nothing is
-multiplied by zero, so that an infinity reaches only the elements after it.
+multiplied by zero, so that an infinity reaches only the elements after it. CUDA has kernels of our own
+(`kernels/running.py`).
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from ....dialects import mlir
 from ....dialects.ops.reduction import Cumulative, accumulation_dtype
+from ....dialects.types import COMPLEX
 from ....runtime.targets import TargetKind
-from ..builder import LinalgBuilder, Value
+from ..builder import LinalgBuilder, Size, Value
 from ..iree.extracted_sources import extractable
 from ..iree.wide_elements import is_fillable
+from ..kernels.running import Running, running_values
 from ..lowering import LoweringContext
-from ..tuning import configuration
-from .reductions import combine
+from ..scalars import Scalars
+from ..tuning import configuration, gpu_running
+from .reductions import combine, combine_scalars
 from .tensor_ops import (
     collapse_axes,
     convert_elements,
@@ -36,7 +42,9 @@ def lower_cumulative(ctx: LoweringContext, x: Value, *, axis: int, reverse: bool
     assert issubclass(ctx.op, Cumulative)
     b, name, dtype = ctx.builder, ctx.op.name, ctx.operand_dtype
     identity = ctx.op.identity(dtype)
-    carried = accumulation_dtype(dtype) if name in ("cumsum", "cumprod") else dtype
+    carried = _carried_dtype(name, dtype)
+    if _has_kernel(ctx, b.shape(x)):
+        return _by_kernel(ctx, x, axis, reverse)
     x = convert_elements(b, dtype, carried, x)
     if reverse:
         x = _reverse_axis(b, x, axis, carried)
@@ -52,6 +60,41 @@ def lower_cumulative(ctx: LoweringContext, x: Value, *, axis: int, reverse: bool
     if reverse:
         running = _reverse_axis(b, running, axis, carried)
     return convert_elements(b, carried, dtype, running)
+
+
+def _has_kernel(ctx: LoweringContext, shape: Sequence[Size]) -> bool:
+    """CUDA has kernels of our own for arrays of known sizes that have elements."""
+    return ctx.target.kind is TargetKind.CUDA and all(isinstance(n, int) and n > 0 for n in shape)
+
+
+def _by_kernel(ctx: LoweringContext, x: Value, axis: int, reverse: bool) -> Value:
+    """Running values by one kernel or two."""
+    assert issubclass(ctx.op, Cumulative)
+    b, name, dtype, identity = ctx.builder, ctx.op.name, ctx.operand_dtype, ctx.op.identity
+    carried = _carried_dtype(name, dtype)
+    scalars = Scalars(ctx.target.kind.value)  # one that calls no functions of the module
+    how = Running(
+        name=f"{name}-{dtype}",
+        combine=lambda earlier, here: combine_scalars(scalars, name, carried, earlier, here),
+        load=lambda element: scalars.convert(dtype, carried, element),
+        store=lambda value: scalars.convert(carried, dtype, value),
+        neutral=lambda: scalars.constant(carried, identity(carried)),
+        reverse=reverse,
+    )
+    shape = b.shape(x)
+    groups = [list(range(axis)), [axis], list(range(axis + 1, len(shape)))]
+    x = collapse_axes(b, x, groups)
+    before, size, behind = mlir.ir.RankedTensorType(x.type).shape
+    division = gpu_running.divided(before, size, behind, is_complex=dtype in COMPLEX)
+    running = running_values(ctx.kernels, x, how, division, scalars.element_type(carried))
+    running = b.bind_shape(running, (before, size, behind))
+    kept = drop_unit_axes(b, running, [bool(group) for group in groups]) if not all(groups) else running
+    return expand_axes(b, kept, [group for group in groups if group], shape)
+
+
+def _carried_dtype(name: str, dtype: np.dtype) -> np.dtype:
+    """The dtype that running values are computed in."""
+    return accumulation_dtype(dtype) if name in ("cumsum", "cumprod") else dtype
 
 
 def _reverse_axis(b: LinalgBuilder, x: Value, axis: int, dtype: np.dtype) -> Value:
@@ -103,7 +146,8 @@ def _scan_rows(b: LinalgBuilder, name: str, x: Value, identity: complex, dtype: 
 def _scan_by_doubling(b: LinalgBuilder, name: str, x: Value, dtype: np.dtype) -> Value:
     """Running values of each row of a matrix, by passes over it that reach 1, 2, 4, ... elements back.
 
-    On an NVIDIA H200 IREE's scan was wrong for rows of 9 (f64, i64, i8), and took 4 ms for 256 rows of 1,024.
+    Of rows whose number is not known: kernels of our own have arrays of known sizes. On an NVIDIA H200 IREE's
+    scan was wrong for rows of 9 (f64, i64, i8), and took 4 ms for 256 rows of 1,024.
     """
     size = b.shape(x)[1]
     assert isinstance(size, int)

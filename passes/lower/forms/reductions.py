@@ -59,7 +59,12 @@ RESHAPES: Final = ("tensor.collapse_shape", "tensor.expand_shape")
 
 def combine(b: LinalgBuilder, name: str, dtype: np.dtype, left: Value, right: Value) -> Value:
     """The scalar that one step of the reduction or running value `name` makes."""
-    return getattr(b.scalars, _COMBINE[name])(dtype, left, right)
+    return combine_scalars(b.scalars, name, dtype, left, right)
+
+
+def combine_scalars(scalars: Scalars, name: str, dtype: np.dtype, left: Value, right: Value) -> Value:
+    """As `combine`, by the code of `scalars`."""
+    return getattr(scalars, _COMBINE[name])(dtype, left, right)
 
 
 def lower_reduction(ctx: LoweringContext, x: Value, *, axes: Sequence[int]) -> Value:

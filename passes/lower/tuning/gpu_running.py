@@ -1,0 +1,56 @@
+"""Running values on NVIDIA's GPUs: how threads share them.
+
+Input: the sizes of an array before, along and behind the axis that values run along. Output: a `Division`.
+Counted in kernels and run as C, never timed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from .gpu_products import GROUPS
+from .texts import rounded_up
+
+WARP: Final = 32
+THREADS: Final = 256  # of a workgroup that shares a row
+ELEMENTS: Final = 4  # of such a thread, one behind the other
+ALONE: Final = 32  # the longest row that one thread runs along, where rows lie one behind the other
+LEAST: Final = 1024  # elements of a row that repay a workgroup of their own
+LEAST_OF_THREAD: Final = 32  # elements of a column that repay a thread of their own
+BUSY: Final = 1 << 14  # threads that hide how long memory takes
+MOST: Final = 128  # parts of a row: each thread of a part combines the totals of those before it
+MOST_ALONE: Final = 512  # where a thread has a part
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """Each row is cut into `parts` of `length` elements, the last one of fewer.
+
+    A workgroup of `threads` has one part where the row `is_shared`; else each thread has one.
+    """
+
+    threads: int
+    parts: int
+    length: int
+    is_shared: bool
+
+
+def divided(before: int, size: int, behind: int, *, is_complex: bool) -> Division:
+    """How the rows of an array `[before, size, behind]` are divided; no size is 0.
+
+    Of complex numbers each thread has its part alone: with some in the memory of a workgroup IREE's compiler
+    ends.
+    """
+    if behind == 1 and size > ALONE and not is_complex:
+        threads = min(rounded_up(-(-size // ELEMENTS), WARP), THREADS)
+        parts = min(-(-2 * GROUPS // before), -(-size // LEAST), MOST) if before < GROUPS else 1
+        return _of_parts(threads, size, parts, threads * ELEMENTS, is_shared=True)
+    columns = before * behind
+    parts = min(-(-BUSY // columns), -(-size // LEAST_OF_THREAD), MOST_ALONE)
+    return _of_parts(2 * WARP, size, parts, 1, is_shared=False)
+
+
+def _of_parts(threads: int, size: int, parts: int, step: int, *, is_shared: bool) -> Division:
+    length = rounded_up(-(-size // parts), step)
+    return Division(threads, -(-size // length), length, is_shared)
