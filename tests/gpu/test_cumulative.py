@@ -14,7 +14,6 @@ import adze
 import adze.numpy as xp
 from adze import ShapeDtype, lax
 from adze.passes.lower.forms import cumulative
-from adze.passes.lower.tuning.gpu_running import divided
 from adze.runtime.artifact.device_code.kernels import gpu_kernels
 from adze.runtime.targets import TargetKind
 
@@ -78,13 +77,6 @@ def test_kernels_give_what_numpy_gives_in_all_dtypes() -> None:
 def test_cuda_has_one_kernel_or_two(shape: tuple[int, int], count: int) -> None:
     program = adze.trace(lambda x: xp.cumsum(x, axis=1), ShapeDtype(shape)).lower("cuda:sm_80").compile()
     assert len(gpu_kernels(program.vmfb)) == count
-
-
-@pytest.mark.parametrize("is_complex", [False, True])
-@pytest.mark.parametrize("sizes", [(1, 1, 1), (1, 10**6, 1), (300, 33, 1), (2, 5000, 3), (10**5, 7, 40)])
-def test_parts_are_all_of_a_row_and_none_is_empty(sizes: tuple[int, int, int], is_complex: bool) -> None:
-    division = divided(*sizes, is_complex=is_complex)
-    assert (division.parts - 1) * division.length < sizes[1] <= division.parts * division.length
 
 
 def running(x: Any) -> list[Any]:

@@ -10,21 +10,19 @@ multiplied by zero, so that an infinity reaches only the elements after it. CUDA
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ....dialects import mlir
 from ....dialects.ops.reduction import Cumulative, accumulation_dtype
 from ....dialects.types import COMPLEX
 from ....runtime.targets import TargetKind
-from ..builder import LinalgBuilder, Size, Value
+from ..builder import LinalgBuilder, Value
 from ..iree.extracted_sources import extractable
 from ..iree.wide_elements import is_fillable
 from ..kernels.running import Running, running_values
 from ..lowering import LoweringContext
 from ..scalars import Scalars
-from ..tuning import configuration, gpu_running
+from ..tuning import configuration, gpu_rows
 from .reductions import combine, combine_scalars
 from .tensor_ops import (
     collapse_axes,
@@ -43,7 +41,7 @@ def lower_cumulative(ctx: LoweringContext, x: Value, *, axis: int, reverse: bool
     b, name, dtype = ctx.builder, ctx.op.name, ctx.operand_dtype
     identity = ctx.op.identity(dtype)
     carried = _carried_dtype(name, dtype)
-    if _has_kernel(ctx, b.shape(x)):
+    if configuration.searches_by_kernel(ctx.target, b.shape(x)):
         return _by_kernel(ctx, x, axis, reverse)
     x = convert_elements(b, dtype, carried, x)
     if reverse:
@@ -60,11 +58,6 @@ def lower_cumulative(ctx: LoweringContext, x: Value, *, axis: int, reverse: bool
     if reverse:
         running = _reverse_axis(b, running, axis, carried)
     return convert_elements(b, carried, dtype, running)
-
-
-def _has_kernel(ctx: LoweringContext, shape: Sequence[Size]) -> bool:
-    """CUDA has kernels of our own for arrays of known sizes that have elements."""
-    return ctx.target.kind is TargetKind.CUDA and all(isinstance(n, int) and n > 0 for n in shape)
 
 
 def _by_kernel(ctx: LoweringContext, x: Value, axis: int, reverse: bool) -> Value:
@@ -85,7 +78,7 @@ def _by_kernel(ctx: LoweringContext, x: Value, axis: int, reverse: bool) -> Valu
     groups = [list(range(axis)), [axis], list(range(axis + 1, len(shape)))]
     x = collapse_axes(b, x, groups)
     before, size, behind = mlir.ir.RankedTensorType(x.type).shape
-    division = gpu_running.divided(before, size, behind, is_complex=dtype in COMPLEX)
+    division = gpu_rows.divided(before, size, behind, is_complex=dtype in COMPLEX)
     running = running_values(ctx.kernels, x, how, division, scalars.element_type(carried))
     running = b.bind_shape(running, (before, size, behind))
     kept = drop_unit_axes(b, running, [bool(group) for group in groups]) if not all(groups) else running

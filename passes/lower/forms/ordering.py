@@ -4,7 +4,8 @@ Keys become signed integers whose order is the order wanted (NaN last, -0 equal 
 one instruction. Rows of up to `configuration.RANKED` elements are ranked: the place of an element is the
 number of elements before it, counted over all pairs in vector registers. Longer rows are cut into blocks that
 are ranked and then merged in pairs; there the place is found by a binary search in the other block. Equal
-elements keep their order throughout. `iree_linalg_ext.sort` is not used: on CPUs it is a bubble sort.
+elements keep their order throughout. `iree_linalg_ext.sort` is not used: on CPUs it is a bubble sort. CPUs
+have kernels of our own for longer rows, CUDA for those of known sizes (`sorted_rows.py`).
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def lower_sort(
     lengths = [shape[a] for a in order]
     groups = [list(range(last)), [last]]
     rows = [collapse_axes(b, permute(b, b.retype(v, shape), order), groups) for v in operands]
-    if configuration.sorts_by_kernel(ctx.target, lengths[-1]):
+    if configuration.sorts_by_kernel(ctx.target, *b.shape(rows[0])):
         return _moved_back(b, sorted_by_kernel(ctx, rows, num_keys, axis), groups, order, lengths)
     dtypes = [t.dtype for t in ctx.operand_tensors]
     keys = [k for row, dtype in zip(rows[:num_keys], dtypes, strict=False) for k in _keys(b, row, dtype)]
@@ -92,9 +93,9 @@ def lower_top_k(ctx: LoweringContext, x: Value, *, k: int) -> tuple[Value, Value
     if shape[last] == 1:
         return x, b.fill(b.scalars.constant(INT32, 0), shape, INT32)
     rows = collapse_axes(b, x, [list(range(last)), [last]])
-    if configuration.selects_by_kernel(ctx.target, shape[last], k):
-        return _of_rows(b, greatest_by_kernel(ctx, rows, dtype, k), shape[:last], k)
     count, size = b.shape(rows)
+    if configuration.selects_by_kernel(ctx.target, count, size, k):
+        return _of_rows(b, greatest_by_kernel(ctx, rows, dtype, k), shape[:last], k)
     (key,) = _keys(b, rows, dtype)
     pieces = configuration.sort_blocks(size)
     if configuration.selects(size, k):

@@ -33,6 +33,7 @@ from ..tuning import configuration
 from ..tuning.joined_rows import rows_joined
 from .complex_products import parts_of
 from .ordered_extrema import first_key, floats_of, key_dtype, keys_of, loses_nan
+from .sorted_rows import first_by_kernel
 from .tensor_ops import collapse_axes, convert_elements, expand_axes, extract_slice, parse_attribute, splat
 
 Init: TypeAlias = "Callable[[Sequence[Size]], Value]"  # the initial value of a reduction, by its shape
@@ -371,7 +372,8 @@ def _reduction_loops(
 
 
 def lower_argument_extremum(ctx: LoweringContext, x: Value, *, axis: int, index_dtype: np.dtype) -> Value:
-    """Two vectorisable passes: the extremum, then the least position of an element equal to it.
+    """Two vectorisable passes: the extremum, then the least position of an element equal to it; one kernel
+    of our own, or two, for known sizes on CUDA.
 
     A NaN makes the extremum NaN, which equals nothing; then the elements wanted are the NaNs.
     """
@@ -379,6 +381,8 @@ def lower_argument_extremum(ctx: LoweringContext, x: Value, *, axis: int, index_
     dtype = ctx.operand_dtype
     if dtype == np.dtype(bool):
         x, dtype = convert_elements(b, dtype, np.dtype(np.int8), x), np.dtype(np.int8)
+    if configuration.searches_by_kernel(ctx.target, b.shape(x)):
+        return first_by_kernel(ctx, x, dtype, axis, index_dtype)
     reduction, identity = ("reduce_max", least) if ctx.op is Argmax else ("reduce_min", greatest)
     # Kept apart: fused into one kernel the two passes are vectorised badly.
     extremum = b.materialise(reduce_axes(ctx, reduction, x, (axis,), identity(dtype), dtype, dtype))

@@ -1,7 +1,8 @@
-"""Sorting by a kernel of our own (`kernels/sorting.py`): what the kernel is asked for, key by key.
+"""Sorting and searching by kernels of our own: what they are asked for, key by key.
 
 Input: rows `[count, size]` of every operand. Output: the rows, sorted together.
-Idea: the kernel sorts by one key; several keys, and the parts of complex numbers, are sorted by in turn from
+The kernels of CPUs are in `kernels/sorting.py`, those of CUDA in `gpu_sorting.py` and `gpu_selection.py`.
+Idea: a kernel sorts by one key; several keys, and the parts of complex numbers, are sorted by in turn from
 the last on, which is right because each sort is stable. Other operands follow by the order that comes out.
 """
 
@@ -14,13 +15,19 @@ import numpy as np
 
 from ....dialects import mlir
 from ....dialects.ops.constants import Iota
+from ....dialects.ops.reduction import Argmin
 from ....dialects.types import BOOL, COMPLEX, COMPLEX64, FLOAT32, FLOAT64, FLOATS, INT32
+from ....runtime.targets import TargetKind
 from ..builder import LinalgBuilder, Value
 from ..iree.extracted_sources import extractable
+from ..kernels.gpu_selection import Search, first_elements, first_places
+from ..kernels.gpu_sorting import sort_rows_on_gpu
 from ..kernels.sorting import MOST_WORKGROUPS, Ordering, Rows, select_first, sort_rows
 from ..lowering import LoweringContext
 from ..scalars import Scalars
+from ..tuning import configuration, gpu_rows
 from .sort_keys import key_dtype, sort_key
+from .tensor_ops import collapse_axes, drop_unit_axes, expand_axes
 
 BYTE = np.dtype(np.int8)
 
@@ -62,18 +69,81 @@ def _sorted(
     """The elements of each row in order, and the places that they come from (i32)."""
     b = ctx.builder
     stored, rows = _rows(b, x, dtype)
-    values, order = sort_rows(ctx.kernels, rows, _ordering(ctx, stored), has_order=has_order)
+    values, order = _sorted_rows(ctx, rows, stored, has_order=has_order)
     values = _converted(b, b.bind_shape(values, rows.sizes), stored, dtype)
     return values, None if order is None else b.bind_shape(order, rows.sizes)
+
+
+def _sorted_rows(
+    ctx: LoweringContext, rows: Rows, dtype: np.dtype, *, has_order: bool
+) -> tuple[Value, Value | None]:
+    how = _ordering(ctx, dtype)
+    if ctx.target.kind is not TargetKind.CUDA:
+        return sort_rows(ctx.kernels, rows, how, has_order=has_order)
+    key_type = ctx.builder.scalars.element_type(key_dtype(dtype))
+    (_, size) = mlir.ir.RankedTensorType(rows.tensor.type).shape
+    return sort_rows_on_gpu(ctx.kernels, rows.tensor, how, key_type, size, has_order=has_order)
 
 
 def greatest_by_kernel(ctx: LoweringContext, x: Value, dtype: np.dtype, k: int) -> tuple[Value, Value]:
     """The `k` greatest elements of each row, falling, and the places that they come from (i32)."""
     b = ctx.builder
     stored, rows = _rows(b, x, dtype)
-    values, order = select_first(ctx.kernels, rows, _ordering(ctx, stored, falling=True), k)
     kept = (rows.sizes[0], k)
+    how = _ordering(ctx, stored, falling=True)
+    order: Value | None
+    if ctx.target.kind is not TargetKind.CUDA:
+        values, order = select_first(ctx.kernels, rows, how, k)
+    elif configuration.searches(rows.sizes[1], k):
+        values, order = _searched(ctx, rows.tensor, stored, k)
+    else:
+        key_type = b.scalars.element_type(key_dtype(stored))
+        values, order = sort_rows_on_gpu(ctx.kernels, rows.tensor, how, key_type, k, has_order=True)
     return _converted(b, b.bind_shape(values, kept), stored, dtype), b.bind_shape(order, kept)
+
+
+def _searched(ctx: LoweringContext, x: Value, dtype: np.dtype, k: int) -> tuple[Value, Value]:
+    """The `k` greatest elements of rows of known sizes, and their places, by a search for each."""
+    b = ctx.builder
+    count, size = b.shape(x)
+    assert isinstance(count, int) and isinstance(size, int)
+    whole = expand_axes(b, x, [[0], [1, 2]], [count, size, 1])
+    how = Search(f"{dtype}-greatest", _ordering(ctx, dtype).key, b.scalars.element_type(key_dtype(dtype)), k)
+    found = first_elements(ctx.kernels, whole, how, gpu_rows.shared(count, size))
+    values, places = (collapse_axes(b, b.bind_shape(v, (count, k, 1)), [[0], [1, 2]]) for v in found)
+    return values, places
+
+
+def first_by_kernel(ctx: LoweringContext, x: Value, dtype: np.dtype, axis: int, place: np.dtype) -> Value:
+    """The places (of dtype `place`) along `axis` of the first of the greatest elements, or of the least.
+
+    `x` has known sizes. A NaN comes before all.
+    """
+    b, is_least, keys = ctx.builder, ctx.op is Argmin, key_dtype(dtype)
+    rising = _ordering(ctx, dtype).key
+
+    def falling(element: Value) -> Value:
+        key, scalars = rising(element), Scalars(ctx.target.kind.value)
+        flipped = mlir.arith.xori(key, scalars.constant(keys, -1))
+        if dtype not in FLOATS:
+            return flipped
+        nan = scalars.constant(keys, np.iinfo(keys).max)
+        is_nan = mlir.arith.cmpi(mlir.arith.CmpIPredicate.eq, key, nan)
+        return mlir.arith.select(is_nan, nan, flipped)
+
+    shape = b.shape(x)
+    rows = [list(range(axis)), [axis], list(range(axis + 1, len(shape)))]
+    x = collapse_axes(b, x, rows)
+    before, size, behind = mlir.ir.RankedTensorType(x.type).shape
+    name = f"{dtype}-{'least' if is_least else 'greatest'}"
+    how = Search(name, falling if is_least else rising, b.scalars.element_type(keys))
+    division = gpu_rows.divided(before, size, behind, is_complex=False)
+    found = first_places(ctx.kernels, x, how, division, b.scalars.element_type(place))
+    flat = collapse_axes(b, b.bind_shape(found, (before, 1, behind)), [[0, 1, 2]])
+    kept = [n for a, n in enumerate(shape) if a != axis]
+    if not kept:
+        return drop_unit_axes(b, flat, [False])
+    return expand_axes(b, flat, [list(range(len(kept)))], kept)
 
 
 def _rows(b: LinalgBuilder, x: Value, dtype: np.dtype) -> tuple[np.dtype, Rows]:

@@ -255,6 +255,14 @@ def local(sizes: Sequence[int], element: Type) -> Array:
     return Array(mlir.ir.Operation.create("memref.alloca", results=[type_], attributes=attributes).result)
 
 
+def of_workgroup(count: int, element: Type) -> Array:
+    """An array that the threads of a GPU's workgroup share."""
+    space = mlir.ir.Attribute.parse("#gpu.address_space<workgroup>")
+    type_ = mlir.ir.MemRefType.get([count], element, memory_space=space)
+    none = {"operandSegmentSizes": mlir.ir.DenseI32ArrayAttr.get([0, 0])}
+    return Array(mlir.ir.Operation.create("memref.alloc", results=[type_], attributes=none).result)
+
+
 def _indices(places: Place | tuple[Place, ...]) -> list[Value]:
     several = places if isinstance(places, tuple) else (places,)
     return [index(place).value for place in several]

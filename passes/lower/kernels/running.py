@@ -1,7 +1,7 @@
 """The kernels of NVIDIA's GPUs that compute running values: sums, products and extrema along an axis.
 
 Input: an array `[before, size, behind]` and how its elements are combined. Output: the running values.
-Idea: rows that are too long for one workgroup are cut into parts (`tuning/gpu_running.py`). A first kernel
+Idea: rows that are too long for one workgroup are cut into parts (`tuning/gpu_rows.py`). A first kernel
 reduces each part to its total; the second begins each part with the totals of those before it. Where a
 workgroup shares a row, its threads combine a few elements each, and then find what the threads before them
 have by doubling distances in the workgroup's memory (Hillis and Steele, Data parallel algorithms, 1986).
@@ -12,15 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Final
 
 from ....dialects import mlir
 from ...ir.aliases import Type, Value
-from ..tuning.gpu_running import ELEMENTS, Division
-from .builder import Array, Number, Place, carried, choose, index, when
+from ..tuning.gpu_rows import ELEMENTS, Division
+from .builder import Array, Number, Place, carried, choose, index, of_workgroup, when
 from .executable import Kernel, Kernels, Result, barrier, thread_id, workgroup_id
-
-WORKGROUP: Final = "#gpu.address_space<workgroup>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +197,7 @@ class _Exchange:
     def of(part: _Part, own: Number) -> _Exchange:
         threads = part.division.threads
         neutral = part.neutral()
-        arrays = (_shared(2 * threads, neutral.type), _shared(2 * threads, neutral.type))
+        arrays = (of_workgroup(2 * threads, neutral.type), of_workgroup(2 * threads, neutral.type))
         for array in arrays:
             array[own] = neutral
         return _Exchange(part, own, arrays)
@@ -221,11 +218,3 @@ class _Exchange:
         found = here[self.own + (threads - 1)], here[2 * threads - 1]
         barrier()
         return found
-
-
-def _shared(count: int, element: Type) -> Array:
-    """An array of the workgroup."""
-    space = mlir.ir.Attribute.parse(WORKGROUP)
-    type_ = mlir.ir.MemRefType.get([count], element, memory_space=space)
-    none = {"operandSegmentSizes": mlir.ir.DenseI32ArrayAttr.get([0, 0])}
-    return Array(mlir.ir.Operation.create("memref.alloc", results=[type_], attributes=none).result)

@@ -28,7 +28,7 @@ from ....dialects.types import (
     UINT64,
 )
 from ....runtime.targets import Target, TargetKind
-from . import gpu_products
+from . import gpu_products, gpu_rows
 from .texts import (
     divisor,
     divisors,
@@ -285,22 +285,37 @@ def sort_blocks(size: Size) -> int:
     return pieces
 
 
-def sorts_by_kernel(target: Target, size: Size) -> bool:
-    """Whether rows of `size` elements are sorted by a kernel of our own.
+def sorts_by_kernel(target: Target, count: Size, size: Size) -> bool:
+    """Whether `count` rows of `size` elements are sorted by kernels of our own, on CUDA where both are known.
 
-    Ranking does four comparisons in the time that a kernel needs for one, and is as fast up to about 64.
+    On CPUs ranking does four comparisons in the time that a kernel needs for one, and is as fast up to about
+    64.
     """
+    if searches_by_kernel(target, (count, size)):
+        return True
     return has_kernels(target) and (not isinstance(size, int) or size > KERNEL_SORTED)
 
 
-def selects_by_kernel(target: Target, size: Size, k: int) -> bool:
-    """Whether the `k` greatest are selected by a kernel of our own."""
-    return sorts_by_kernel(target, size) and k > FEW_SELECTED
+def selects_by_kernel(target: Target, count: Size, size: Size, k: int) -> bool:
+    """Whether the `k` greatest of rows are selected by a kernel of our own."""
+    if searches_by_kernel(target, (count, size)):
+        return True
+    return sorts_by_kernel(target, count, size) and k > FEW_SELECTED
+
+
+def searches_by_kernel(target: Target, shape: Sequence[Size]) -> bool:
+    """Whether elements of rows are searched for, sorted or summed up by kernels for GPUs of our own."""
+    return target.kind is TargetKind.CUDA and all(isinstance(n, int) and 0 < n < 1 << 31 for n in shape)
 
 
 def selects(size: Size, k: int) -> bool:
     """Whether the `k` greatest are searched for one by one instead of taken from the sorted row."""
     return k <= 32 and (not isinstance(size, int) or 8 * k < size)
+
+
+def searches(size: Size, k: int) -> bool:
+    """As `selects`, of rows of known sizes on CUDA, where a search is cheap beside sorting."""
+    return k <= (gpu_rows.SELECTED if isinstance(size, int) and size > gpu_rows.SHORT else gpu_rows.FEW)
 
 
 def ranking(target: Target, count: Size, size: Size) -> str | None:
