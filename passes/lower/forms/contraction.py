@@ -34,6 +34,7 @@ from .tensor_ops import (
     splat,
     units_beside,
 )
+from .widened_factors import narrowed_factors
 
 LEFT, RIGHT, OUT = "bmk", "bnk", "bmn"
 
@@ -51,7 +52,8 @@ def lower_dot_general(
 ) -> Value:
     """A matrix product of the operands with each group of axes merged, its result axes split again."""
     b = ctx.builder
-    source, target = ctx.operand_dtype, dtype
+    x, y, source = narrowed_factors(ctx, x, y, dtype)
+    target = dtype
     for rows in (contracting, batch):
         for i, j in zip(rows[0], rows[1], strict=True):
             b.require_equal(b.shape(x)[i], b.shape(y)[j], "adze: contracted or batch axes differ in size")
@@ -275,7 +277,9 @@ def _tiled_product(
         source = carried
     if form is None:
         tiles = gpu_products.tiles(ctx.target, sizes, loops, carried) if source == carried else None
-        return _emit_product(b, left, right, sizes, loops, source, carried, tiles)
+        product = _emit_product(b, left, right, sizes, loops, source, carried, tiles)
+        # IREE would compute the transpose itself, of which it drops the tiles.
+        return b.materialise(product) if tiles is not None and _is_transposed(ctx) else product
     if form.panel is None:
         if form.transpose:
             right = _copy_reordered(b, right, right.axes[:-2] + "kn")
@@ -287,6 +291,11 @@ def _tiled_product(
     product = _emit_product(b, left, right, panel_sizes, panel_loops, source, carried, form.tiles)
     last = len(loops) - 2
     return collapse_axes(b, product, [*([a] for a in range(last)), [last, last + 1]])
+
+
+def _is_transposed(ctx: LoweringContext) -> bool:
+    """Whether an op transposes what this one returns."""
+    return any(use.owner.name == "adze.transpose" for use in ctx.operation.results[0].uses)
 
 
 def _pad_to_sizes(b: LinalgBuilder, factor: Factor, sizes: dict[str, Size], dtype: np.dtype) -> Factor:

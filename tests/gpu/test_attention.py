@@ -1,0 +1,80 @@
+"""Attention on CUDA: scores of halves that are computed in float32 use the tensor cores, and lose nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adze
+import adze.numpy as xp
+from adze import ShapeDtype, nn
+from adze.runtime.artifact.device_code.kernels import gpu_kernels
+
+from .fake_cuda import needs_compiler, on_ptx_machine
+
+pytestmark = pytest.mark.gpu
+
+MACHINE = """
+import ml_dtypes
+from adze import nn
+
+rng = np.random.default_rng(0)
+
+def reference(q, k, v, visible):
+    q, k, v = (np.asarray(x, np.float64) for x in (q, k, v))
+    scores = np.einsum("btnh,bsnh->bnts", q, k) / np.sqrt(q.shape[-1])
+    scores = np.where(visible, scores, -1e30)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    return np.einsum("bnts,bsnh->btnh", weights / weights.sum(-1, keepdims=True), v)
+
+for dtype in (np.float16, ml_dtypes.bfloat16):
+    for length, features in SIZES:
+        q, k, v = (rng.standard_normal((1, length, 2, features)).astype(dtype) for _ in range(3))
+        mask = rng.integers(0, 2, (1, 2, length, length)).astype(bool) | np.eye(length, dtype=bool)
+        lengths = np.int32([length - 3])
+        forms = {
+            "all": ({}, True),
+            "causal": ({"is_causal": True}, np.tri(length, dtype=bool)),
+            "mask": ({"mask": mask}, mask),
+            "lengths": ({"key_value_seq_lengths": lengths}, np.arange(length) < length - 3),
+        }
+        def attend(q, k, v):
+            return [nn.dot_product_attention(q, k, v, **options) for options, _ in forms.values()]
+        results = adze.jit(attend, device="cuda:0")(q, k, v)
+        for (name, (_, visible)), got in zip(forms.items(), results):
+            want = reference(q, k, v, visible)
+            off = abs(np.asarray(got).astype(np.float64) - want).max()
+            said[f"{name} {np.dtype(dtype)} {length} x {features}"] = float(off / np.abs(want).max())
+"""
+
+
+@pytest.mark.thorough
+@needs_compiler
+@pytest.mark.parametrize("sizes", [[(64, 64)], [(33, 128)]])
+def test_halves_are_rounded_once(sizes: list[tuple[int, int]]) -> None:
+    off = on_ptx_machine(f"SIZES = {sizes}{MACHINE}")
+    assert len(off) == 8
+    assert all(each < 1.01 * 2.0 ** (-8 if "bfloat16" in name else -11) for name, each in off.items()), off
+
+
+def kernels_of(function: Any, *specs: ShapeDtype) -> list[tuple[int, int]]:
+    """The instructions of tensor cores and the multiply-adds of each kernel that has some."""
+    program = adze.trace(function, *specs).lower("cuda:sm_80").compile()
+    counts = [(k.matrix_products, k.fused_multiply_adds) for k in gpu_kernels(program.vmfb)]
+    return [count for count in counts if any(count)]
+
+
+def test_scores_of_halves_use_the_tensor_cores() -> None:
+    x = ShapeDtype((2, 256, 8, 64), np.float16)
+    scores, values = kernels_of(nn.dot_product_attention, x, x, x)
+    assert scores[0] >= 32 and scores[1] == 0
+    assert values[1] >= 256
+
+
+def test_products_of_what_is_partly_wide_do_not() -> None:
+    half, wide = ShapeDtype((256, 256), np.float16), ShapeDtype((256, 256), np.float32)
+    for specs in [(half, wide), (wide, half), (wide, wide)]:
+        (product,) = kernels_of(lambda x, y: xp.astype(x, np.float32) @ xp.astype(y, np.float32), *specs)
+        assert product[0] == 0
