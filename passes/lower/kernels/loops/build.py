@@ -45,6 +45,7 @@ from .row_sums import sum_in_vectors
 from .state import yield_in_place
 from .threads import require_elements, share_among_threads
 from .turned_once import turn_once
+from .workgroups import share_among_workgroups
 
 TIDY: Final = "canonicalize,cse"
 INLINE: Final = f"inline{{default-pipeline=}},symbol-dce,{TIDY}"
@@ -81,7 +82,7 @@ class Code:
     """The code of a kernel: `@kernel` of `module` takes the operands, `constants`, results and `scratch`.
 
     `shared`: of each result that lies in the buffer of an operand, which operand that is. `threads` of a GPU
-    run it; None for a CPU.
+    run it; None for a CPU, where the `workgroups` share its steps.
     """
 
     module: mlir.ir.Module
@@ -90,6 +91,7 @@ class Code:
     scratch: tuple[mlir.ir.Type, ...]
     shared: Mapping[int, int]
     threads: int | None = None
+    workgroups: int = 1
 
 
 def build(
@@ -118,10 +120,13 @@ def build(
             upstream(module, TIDY)
         if target.kind is TargetKind.CUDA:
             threads, scratch = _as_threads(module)
+            workgroups = 1
         else:
             threads, scratch = None, _as_loops(module, target)
+            workgroups = share_among_workgroups(module)
         after("loops")
-        return Code(module, tuple(constants), tuple(results), tuple(scratch), shared, threads)
+        types = tuple(results), tuple(scratch)
+        return Code(module, tuple(constants), *types, shared, threads, workgroups)
 
 
 def _as_loops(module: mlir.ir.Module, target: Target) -> list[Type]:

@@ -29,7 +29,14 @@ def replace_loop(kernels: Kernels, loop: Operation, outlined: Outlined, code: Co
     def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
         emit_copy(entry(code.module), [*operands, *written])
 
-    kernel = Kernel(NAME, results, emit, key=str(entry(code.module)), threads=code.threads)
+    kernel = Kernel(
+        NAME,
+        results,
+        emit,
+        key=str(entry(code.module)),
+        workgroups=(code.workgroups,),
+        threads=code.threads,
+    )
     with mlir.ir.InsertionPoint(loop), loop.location:
         constants = [mlir.arith.constant(value.type, value) for value in code.constants]
         values = kernels.call(kernel, [*outlined.operands, *constants])

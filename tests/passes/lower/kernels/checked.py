@@ -38,7 +38,7 @@ class CheckedEvaluation(Evaluation):
     def __init__(self, module: mlir.ir.Module) -> None:
         super().__init__(module)
         self.kernels = 0
-        self._known: dict[str, tuple[Callable[..., None], list[Any]]] = {}
+        self._known: dict[str, tuple[Callable[..., None], list[Any], int]] = {}
 
     def call(self, symbol: str, arguments: Sequence[Any]) -> list[Any]:
         block = body(function(self.module, symbol))
@@ -73,7 +73,7 @@ class CheckedEvaluation(Evaluation):
         symbol = str(operation.attributes["entry_points"][0]).split("::")[0].removeprefix("@")
         if symbol not in self._known:
             self._known[symbol] = _translated(self.module, symbol)
-        kernel, types = self._known[symbol]
+        kernel, types, workgroups = self._known[symbol]
         workload, count, *_ = operation.attributes["operandSegmentSizes"]
         passed = [environment[v] for v in list(operation.operands)[workload : workload + count]]
         buffers = [
@@ -85,8 +85,8 @@ class CheckedEvaluation(Evaluation):
         tied = [int(number.value) for number in operation.attributes["tied_operands"]]
         for position in tied:  # a result may lie in the buffer of an operand that nothing else uses
             buffers[position].is_writable = True
-        with np.errstate(all="ignore"):
-            kernel(*(View.whole(b, type_.shape) for b, type_ in zip(buffers, types, strict=True)))
+        shapes = [type_.shape for type_ in types]
+        _run_workgroups(kernel, workgroups, buffers, shapes, [passed[at] is None for at in range(count)])
         for result, position in zip(operation.results, tied, strict=True):
             buffer = buffers[position]
             is_used = next(iter(result.uses), None) is not None
@@ -96,29 +96,58 @@ class CheckedEvaluation(Evaluation):
             environment[result] = buffer.elements.view(type_.dtype).reshape(type_.shape)
 
 
-def _translated(module: mlir.ir.Module, symbol: str) -> tuple[Callable[..., None], list[Any]]:
-    """The code of a kernel as a function of views, and the types of those."""
+def _run_workgroups(
+    kernel: Callable[..., None], count: int, buffers: list[Buffer], shapes: list[Any], is_fresh: list[bool]
+) -> None:
+    """Run the workgroups of a kernel, none of which knows what another writes, the last one first."""
+    for number in reversed(range(count)):
+        mine = [
+            Buffer.fresh(len(b.elements), b.elements.dtype) if fresh and count > 1 else b
+            for b, fresh in zip(buffers, is_fresh, strict=True)
+        ]
+        with np.errstate(all="ignore"):
+            kernel(number, *(View.whole(b, shape) for b, shape in zip(mine, shapes, strict=True)))
+        for whole, part in zip(buffers, mine, strict=True):
+            if whole is part:
+                continue
+            for at in np.flatnonzero(np.frombuffer(part.known, np.uint8)):
+                if whole.known[at]:
+                    raise KernelFault(f"several workgroups write element {at}")
+                whole.elements[at], whole.known[at] = part.elements[at], True
+
+
+def _translated(module: mlir.ir.Module, symbol: str) -> tuple[Callable[..., None], list[Any], int]:
+    """The code of a kernel as a function of a workgroup and of views, the types of those, and how many
+    workgroups there are."""
     executable = next(
         o.operation
         for o in module.body.operations
         if o.operation.name == "stream.executable" and o.attributes["sym_name"].value == symbol
     )
-    function = executable.regions[0].blocks[0].operations[1].regions[0].blocks[0].operations[0]
+    export, inner = (o.operation for o in list(executable.regions[0].blocks[0].operations)[:2])
+    counts = list(export.regions[0].blocks[0].operations)[-1].operation.operands
+    function = inner.regions[0].blocks[0].operations[0]
     block = function.regions[0].blocks[0]
     bound = {o.operation.operands[0]: o for o in block.operations if o.operation.name == BIND}
     types = [mlir.ir.MemRefType(bound[a].operation.results[0].type) for a in block.arguments]
-    return _Bound().function(block), types
+    workgroups = math.prod(count.owner.attributes["value"].value for count in counts)
+    return _Bound().function(block), types, workgroups
 
 
 BIND: Final = "stream.binding.subspan"
+WORKGROUP: Final = "hal.interface.workgroup.id"
 
 
 class _Bound(Translation):
-    """A kernel whose arguments are bindings."""
+    """A kernel whose arguments are bindings, and before them the number of a workgroup."""
+
+    first: Sequence[str] = ("workgroup",)
 
     def operation(self, operation: Any, name: str, operands: list[str]) -> None:
         if name == BIND:
             self.say(f"{self.name(operation.results[0])} = {operands[0]}")
+        elif name == WORKGROUP:
+            self.say(f"{self.name(operation.results[0])} = workgroup")
         else:
             super().operation(operation, name, operands)
 

@@ -42,7 +42,9 @@ FLOATS: Final[dict[str, Any]] = {
 
 
 class Translation:
-    """The Python code of one kernel, line by line."""
+    """The Python code of one kernel, line by line; `first` are arguments before those of its block."""
+
+    first: Sequence[str] = ()
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -69,7 +71,7 @@ class Translation:
 
     def function(self, block: Any) -> Callable[..., None]:
         """The block as a function of its arguments."""
-        arguments = ", ".join(self.name(a) for a in block.arguments)
+        arguments = ", ".join([*self.first, *(self.name(a) for a in block.arguments)])
         self.block(block)
         code = "\n".join([f"def kernel({arguments}):", *self.lines, "  return"])
         exec(compile(code, "<kernel>", "exec"), self.held)

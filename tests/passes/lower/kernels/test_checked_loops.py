@@ -10,7 +10,9 @@ import pytest
 import adze
 from adze.dialects import mlir
 from adze.passes.analysis.evaluate import evaluate
+from adze.passes.lower.kernels.loops import build, workgroups
 from adze.passes.lower.kernels.loops.replace import FAULT
+from adze.passes.lower.kernels.loops.workgroups import share_among_workgroups
 
 from ....random_programs import random_program, seeds
 from .checked import run_checked
@@ -57,6 +59,51 @@ def test_loops_of_every_kind(group: str) -> None:
 def test_random_loops_over_arrays(seed: int) -> None:
     program = random_program(seed, "arrays")
     check(lambda *arrays: program(*arrays), program.arguments(), str(program))
+
+
+def share_steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Let workgroups share the steps of all kernels where they may; how many share each."""
+    counts: list[int] = []
+
+    def share(module: mlir.ir.Module) -> int:
+        counts.append(share_among_workgroups(module))
+        return counts[-1]
+
+    monkeypatch.setattr(workgroups, "LEAST", 1)
+    monkeypatch.setattr(workgroups, "MULTIPLE", 1)
+    monkeypatch.setattr(build, "share_among_workgroups", share)
+    return counts
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("seed", seeds(6, 300, (10419,)))
+def test_random_loops_whose_steps_workgroups_share(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    share_steps(monkeypatch)
+    program = random_program(seed, "arrays")
+    check(lambda *arrays: program(*arrays), program.arguments(), str(program))
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_loops_of_every_kind_whose_steps_workgroups_share(
+    group: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = share_steps(monkeypatch)
+    for function, arguments in GROUPS[group]:
+        if function.__name__ != "many_steps":
+            check(function, [np.asarray(a) for a in arguments], function.__name__)
+    assert counts
+
+
+def test_small_ops_whose_steps_workgroups_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = share_steps(monkeypatch)
+
+    def filtered(x: Any) -> Any:
+        parts = [x[i : i + 40, j : j + 50] for i in range(4) for j in range(4)]
+        return sum(np.exp(-((part - parts[5]) ** 2)) * part for part in parts)
+
+    image = np.random.default_rng(0).standard_normal((43, 53)).astype(np.float32)
+    assert check(filtered, [image], "filtered") == 1
+    assert counts == [20]
 
 
 @pytest.mark.thorough
