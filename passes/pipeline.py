@@ -32,6 +32,7 @@ from .lower.iree.folded_offsets import BoundSizes
 from .lower.iree.packed_squares import DistinctSizes
 from .lower.iree.signed_extrema import UnsignedExtrema
 from .lower.iree.two_index_maps import MarkBarriers
+from .lower.kernels.constant_divisors import DivideByConstants
 from .lower.kernels.convolutions.replace import ConvolutionKernels
 from .lower.kernels.element_kernels import ElementKernels
 from .lower.kernels.loops.replace import LoopKernels
@@ -132,6 +133,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
 AFTER_FLOW: Final[tuple[Pass, ...]] = (
     InlineLayers(),
     DistinctSizes(),
+    DivideByConstants(),
     StencilKernels(),
     ReductionKernels(),
     ElementKernels(),
