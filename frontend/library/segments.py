@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import numpy as xp
-from .numpy.arguments import concrete, shape_error, type_error
+from .numpy.arguments import concrete, shape_error, size, type_error
 from .numpy.promotion import asarray_of, type_text
 
 
@@ -22,8 +22,9 @@ def _segmented(
     if num_segments is None:
         known = concrete(function, segment_ids, "segment_ids (or num_segments, which states the count)")
         num_segments = int(known.max()) + 1 if known.size else 0
-    start = xp.full((int(num_segments), *value.shape[ids.ndim :]), identity, dtype=value.dtype)
-    places = xp.where(ids < 0, int(num_segments), ids)  # negative numbers name no segment
+    count = size(function, num_segments)
+    start = xp.full((count, *value.shape[ids.ndim :]), identity, dtype=value.dtype)
+    places = xp.where(ids < 0, count, ids)  # negative numbers name no segment
     return getattr(start.at[places], update)(value, mode="drop" if mode is None else mode)
 
 
@@ -42,7 +43,7 @@ def _greatest(dtype: np.dtype) -> Any:
 def segment_sum(
     data: Any,
     segment_ids: Any,
-    num_segments: int | None = None,
+    num_segments: Any = None,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
     bucket_size: int | None = None,
@@ -50,7 +51,8 @@ def segment_sum(
 ) -> Any:
     """The sum of the rows of `data` of each segment, 0 of none; numbers beyond `num_segments` are dropped.
 
-    `num_segments` is the greatest number plus one if it is not stated, which needs known `segment_ids`.
+    `num_segments` may be a dynamic dimension; it is the greatest number plus one if it is not stated, which
+    needs known `segment_ids`.
     """
     return _segmented("segment_sum", data, segment_ids, num_segments, 0, "add", mode)
 
@@ -58,7 +60,7 @@ def segment_sum(
 def segment_prod(
     data: Any,
     segment_ids: Any,
-    num_segments: int | None = None,
+    num_segments: Any = None,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
     bucket_size: int | None = None,
@@ -71,7 +73,7 @@ def segment_prod(
 def segment_max(
     data: Any,
     segment_ids: Any,
-    num_segments: int | None = None,
+    num_segments: Any = None,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
     bucket_size: int | None = None,
@@ -85,7 +87,7 @@ def segment_max(
 def segment_min(
     data: Any,
     segment_ids: Any,
-    num_segments: int | None = None,
+    num_segments: Any = None,
     indices_are_sorted: bool = False,
     unique_indices: bool = False,
     bucket_size: int | None = None,

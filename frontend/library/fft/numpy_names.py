@@ -65,10 +65,10 @@ def _scaled(function: str, x: Any, n: int, norm: str | None, *, is_inverse: bool
     return x * xp.asarray(np.asarray(factor, x.dtype))
 
 
-def _length(function: str, x: Any, n: Any, axis: int) -> int:
-    """The length of the transform: as given, or that of the axis."""
+def _length(function: str, x: Any, n: Any, place: int) -> int:
+    """The length of the transform: as given, or that of the last axis of `x`, which was axis `place`."""
     if n is None:
-        size = static_size(function, x.shape[axis], f"the size of axis {axis}")
+        size = static_size(function, x.shape[-1], f"the size of axis {place}")
     else:
         size = integer(function, n, "n")
     if size < 1:
@@ -114,7 +114,7 @@ def fft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, o
     """The discrete Fourier transform along `axis`, of `n` points (cut or padded with zeros)."""
 
     def run(x: Any, place: int) -> Any:
-        size = _length("fft", x, n, -1)
+        size = _length("fft", x, n, place)
         points = spectrum(_complex(resized(x, size)), size)
         return _scaled("fft", points, size, norm, is_inverse=False)
 
@@ -126,7 +126,7 @@ def ifft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, 
     """The inverse of `fft`."""
 
     def run(x: Any, place: int) -> Any:
-        size = _length("ifft", x, n, -1)
+        size = _length("ifft", x, n, place)
         points = spectrum(_complex(resized(x, size)), size, is_inverse=True)
         return _scaled("ifft", points, size, norm, is_inverse=True)
 
@@ -138,7 +138,7 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, 
     """The first ``n // 2 + 1`` points of the transform of a real array; the others are their conjugates."""
 
     def run(x: Any, place: int) -> Any:
-        size = _length("rfft", x, n, -1)
+        size = _length("rfft", x, n, place)
         points = real_spectrum(resized(x, size), size)
         return _scaled("rfft", points, size, norm, is_inverse=False)
 
@@ -156,11 +156,12 @@ def irfft(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None,
     """The inverse of `rfft`: a real array of `n` points, ``2 * (size - 1)`` by default."""
 
     def run(x: Any, place: int) -> Any:
-        size = _length(
-            "irfft", x, 2 * (static_size("irfft", x.shape[-1], "the axis") - 1) if n is None else n, -1
-        )
-        points = real_signal(resized(x, size // 2 + 1), size)
-        return _scaled("irfft", points, size, norm, is_inverse=True)
+        points = n
+        if points is None:
+            points = 2 * (static_size("irfft", x.shape[-1], f"the size of axis {place}") - 1)
+        size = _length("irfft", x, points, place)
+        signal = real_signal(resized(x, size // 2 + 1), size)
+        return _scaled("irfft", signal, size, norm, is_inverse=True)
 
     return _along("irfft", a, n, axis, norm, out, run)
 

@@ -169,11 +169,15 @@ def _at_once(
     strides: Sequence[int],
     dilations: Sequence[int],
 ) -> list[Any]:
-    """Small windows: what is at each of their places, combined in one expression, neighbours first."""
+    """Small windows: what is at each of their places, combined in one expression, neighbours first.
+
+    Axes along which windows have more than one element have known sizes.
+    """
     shape = xs[0].shape
     ends = [n - (w - 1) * d for n, w, d in zip(shape, windows, dilations, strict=True)]
-    if min(ends, default=1) <= 0:
-        return [x[tuple(slice(0, max(end, 0), s) for end, s in zip(ends, strides, strict=True))] for x in xs]
+    if any(w > 1 and end <= 0 for end, w in zip(ends, windows, strict=True)):
+        ends = [max(end, 0) if w > 1 else end for end, w in zip(ends, windows, strict=True)]
+        return [x[tuple(slice(0, end, s) for end, s in zip(ends, strides, strict=True))] for x in xs]
     parts = []
     for place in np.ndindex(*windows):
         starts = tuple(k * d for k, d in zip(place, dilations, strict=True))

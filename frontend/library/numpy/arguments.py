@@ -192,7 +192,10 @@ def float_value(x: Any) -> Any:
 def static_size(function: str, n: Any, what: str) -> int:
     """A size that must be known while tracing."""
     if isinstance(n, Dim):
-        raise shape_error(f"{function}: {what} must be static, got the dynamic dimension {n}")
+        raise shape_error(
+            f"{function}: {what} must be static, got the dynamic dimension {n}",
+            "trace the function with a number in place of this name",
+        )
     return int(n)
 
 

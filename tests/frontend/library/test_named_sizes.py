@@ -71,6 +71,20 @@ def test_windows_of_a_function_and_of_two_named_sizes() -> None:
             np.testing.assert_allclose(result, np.asarray(function(x)), rtol=1e-6)
 
 
+@pytest.mark.parametrize("size", [5, 1])
+def test_windows_of_known_axes_beside_a_named_one(size: int) -> None:
+    """A batch of images, whose number is named, is pooled with strides."""
+
+    def pooled(x: Any) -> Any:
+        return lax.reduce_window(x, np.float32(-np.inf), lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+
+    program = compiled(pooled, adze.ShapeDtype(("b", 4, size, 3), FLOAT))
+    for count in (0, 1, 7):
+        x = np.random.default_rng(count).standard_normal((count, 4, size, 3)).astype(FLOAT)
+        pairs = x[:, :, : size // 2 * 2].reshape(count, 2, 2, size // 2, 2, 3)
+        np.testing.assert_array_equal(program(x), pairs.max(axis=(2, 4), initial=-np.inf))
+
+
 @pytest.mark.each_value
 @pytest.mark.parametrize("function", ["convolve", "correlate"])
 @pytest.mark.parametrize("dtype", [np.float32, np.complex64, np.int32, np.bool_], ids=lambda d: d.__name__)
@@ -152,3 +166,26 @@ def test_sets_of_a_named_size() -> None:
     common, rest = adze.trace(sets, adze.ShapeDtype(("n",), FLOAT)).lower("cpu").compile()(x)
     np.testing.assert_array_equal(common, [1, 2])
     np.testing.assert_array_equal(rest, [3])
+
+
+def test_segments_of_a_named_count() -> None:
+    sums = compiled(
+        lambda x, i: adze.ops.segment_sum(x, i, num_segments=x.shape[0]),
+        adze.ShapeDtype(("n", 2), np.float32),
+        adze.ShapeDtype(("n",), np.int32),
+    )
+    for n in (0, 1, 5):
+        x = np.arange(2 * n, dtype=np.float32).reshape(n, 2)
+        places = np.array([3, -1, 0, 9, 3], np.int32)[:n]
+        expected = np.zeros_like(x)
+        for row, place in zip(x, places, strict=True):
+            if 0 <= place < n:
+                expected[place] += row
+        np.testing.assert_array_equal(sums(x, places), expected)
+
+
+def test_transforms_name_the_axis_whose_size_they_need() -> None:
+    with pytest.raises(ShapeError) as raised:
+        adze.trace(lambda x: xp.fft.fft(x, axis=0), adze.ShapeDtype(("n", "m")))
+    assert str(raised.value).startswith("fft: the size of axis 0 must be static, got the dynamic dimension n")
+    assert "trace the function with a number in place of this name" in str(raised.value)
