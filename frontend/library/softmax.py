@@ -140,8 +140,12 @@ def rounded(result: Any, *inputs: Any) -> Any:
 
 
 def anchor(value: Any, axis: Axis) -> Any:
-    """The maximum, by which exponents are shifted: a constant to derivatives, since it cancels."""
-    return ops.stop_gradient(finite(xp.max(value, axis=axis, keepdims=True)))
+    """The maximum, of complex numbers that of their real parts, by which exponents are shifted.
+
+    It is a constant to derivatives, since it cancels.
+    """
+    sizes = xp.real(value) if value.dtype.kind == "c" else value
+    return ops.stop_gradient(finite(xp.max(sizes, axis=axis, keepdims=True)))
 
 
 def finite(top: Any) -> Any:

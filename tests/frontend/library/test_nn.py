@@ -158,6 +158,17 @@ def test_evaluated_layers_give_what_the_reference_gives(name: str) -> None:
     np.testing.assert_allclose(result, wanted, rtol=3e-5, atol=3e-6)
 
 
+def test_exponentials_of_complex_numbers_are_shifted_by_their_real_parts() -> None:
+    z = (90 * X + 1j * Y).astype(np.complex64)
+    wide = z.astype(np.complex128)
+    top = wide.real.max()
+    total = np.log(np.exp(wide - top).sum()) + top
+    np.testing.assert_allclose(nn.logsumexp(z), total, rtol=1e-5)
+    np.testing.assert_allclose(nn.softmax(z, axis=(1, 0)), np.exp(wide - total), rtol=2e-4, atol=1e-6)
+    slope = adze.grad(lambda z: anp.real(nn.logsumexp(z)))(z)
+    np.testing.assert_allclose(slope, np.exp(wide - total), rtol=2e-4, atol=1e-6)
+
+
 @pytest.mark.thorough
 def test_compiled_layers_give_what_evaluated_ones_give() -> None:
     """All rows in one program, its inputs arguments, so that nothing folds."""
