@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ....dialects.types import BOOL
+from ....dialects.types import BOOL, INT64
 from ...tracing.array import Array
 from ...tracing.interpreter import ops
-from ...tracing.sizes import Dim
-from .arguments import argument_error, scalar
+from ...tracing.sizes import Dim, minimum
+from .arguments import argument_error, count_array, scalar
 from .dtypes import default_dtypes, isdtype
 from .joining import stack
 from .logic import equal, isclose, isnan, logical_and, logical_or
@@ -30,11 +30,19 @@ def allclose(a: Any, b: Any, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     """Whether shapes and all elements are equal; a 0-d boolean array."""
     x, y = asarray_of(a1), asarray_of(a2)
-    dynamic = any(isinstance(n, Dim) for n in (*x.shape, *y.shape))
-    if x.ndim != y.ndim or not (dynamic or same_shape(x.shape, y.shape)):
+    if x.ndim != y.ndim:
         return scalar(False, BOOL)
+    unlike = [(m, n) for m, n in zip(x.shape, y.shape, strict=True) if not same_shape((m,), (n,))]
+    if any(isinstance(m, int) and isinstance(n, int) for m, n in unlike):
+        return scalar(False, BOOL)
+    if unlike:
+        common = tuple(slice(minimum(m, n)) for m, n in zip(x.shape, y.shape, strict=True))
+        x, y = x[common], y[common]
     same = equal(x, y)
-    return all_of(logical_or(same, logical_and(isnan(x), isnan(y))) if equal_nan else same)
+    result = all_of(logical_or(same, logical_and(isnan(x), isnan(y))) if equal_nan else same)
+    for m, n in unlike:
+        result = logical_and(result, equal(count_array(m, INT64), count_array(n, INT64)))
+    return result
 
 
 def array_equiv(a1: Any, a2: Any) -> Any:

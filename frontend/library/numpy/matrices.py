@@ -127,10 +127,10 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     rows, columns = moved.shape[-2:]
     if _static(rows, columns):
         length = max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)
-    elif offset == 0:
-        length = minimum(rows, columns)
+    elif offset:
+        return diagonal(moved[..., max(-offset, 0) :, max(offset, 0) :], 0, -2, -1)
     else:
-        raise argument_error(f"diagonal: the axes of {type_text(value)} must have static sizes for an offset")
+        length = minimum(rows, columns)
     if _static(length) and length == 0:
         return ops.reshape(moved[..., :0, :0], shape=(*moved.shape[:-2], 0))
     row = ops.iota(shape=(length, 2), axis=0, dtype=INT64)

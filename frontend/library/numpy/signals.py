@@ -10,6 +10,7 @@ from ....dialects.types import BOOL, COMPLEX, COMPLEX128, FLOAT32, FLOAT64
 from ...tracing.array import Array
 from ...tracing.default_dtypes import floating
 from ...tracing.interpreter import ops
+from ...tracing.sizes import maximum as largest_size
 from .arguments import argument_error, float_value, full_like, require_sizes, shape_error
 from .arithmetic import add, clip, divide, multiply, remainder, sqrt, subtract
 from .joining import concat
@@ -194,7 +195,10 @@ def cov(
     *,
     dtype: Any = None,
 ) -> Any:
-    """The covariance of variables, which are rows (columns with `rowvar=False`)."""
+    """The covariance of variables, which are rows (columns with `rowvar=False`).
+
+    It is 0-d of one variable, unless the number of variables is a dynamic dimension.
+    """
     x = _variables(m, rowvar)
     if y is not None:
         x = concat([x, _variables(y, rowvar)])
@@ -210,7 +214,7 @@ def cov(
         weights = analytic if weights is None else multiply(weights, analytic)
     if weights is None:
         centred = subtract(x, mean(x, axis=1, keepdims=True))
-        factor = x.shape[1] - correction
+        factor = largest_size(x.shape[1] - correction, 0)
         result = matmul(centred, transpose(conj(centred)))
     else:
         total = sum_of(weights)
@@ -221,8 +225,9 @@ def cov(
         elif correction:
             factor = subtract(total, divide(multiply(correction, sum_of(multiply(weights, aweights))), total))
         result = matmul(multiply(centred, weights), transpose(conj(centred)))
-    result = divide(result, factor if not isinstance(factor, int) else max(factor, 0))
-    result = ops.reshape(result, shape=()) if result.shape == (1, 1) else result
+    result = divide(result, factor)
+    is_one = all(isinstance(n, int) and n == 1 for n in result.shape)
+    result = ops.reshape(result, shape=()) if is_one else result
     return result if dtype is None else convert(result, np.dtype(dtype))
 
 

@@ -189,3 +189,40 @@ def test_transforms_name_the_axis_whose_size_they_need() -> None:
         adze.trace(lambda x: xp.fft.fft(x, axis=0), adze.ShapeDtype(("n", "m")))
     assert str(raised.value).startswith("fft: the size of axis 0 must be static, got the dynamic dimension n")
     assert "trace the function with a number in place of this name" in str(raised.value)
+
+
+@pytest.mark.parametrize("shape", [("n", "m"), ("n", 5), (5, "n")])
+def test_covariances_of_named_sizes(shape: tuple[int | str, ...]) -> None:
+    def both(x: Any) -> Any:
+        return xp.cov(x, rowvar=False), xp.cov(x), xp.cov(x, bias=True), xp.corrcoef(x)
+
+    program = adze.trace(both, adze.ShapeDtype(shape, FLOAT)).lower("cpu").compile()
+    for sizes in ({"n": 4, "m": 3}, {"n": 7, "m": 0}, {"n": 0, "m": 6}):
+        known = [sizes[n] if isinstance(n, str) else n for n in shape]
+        x = np.random.default_rng(1).standard_normal(known).astype(FLOAT)
+        for got, want in zip(program(x), both(x), strict=True):
+            np.testing.assert_allclose(got, np.asarray(want), rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("other", [("m", 2), (1, 2), ("n", 2), (3, 2)])
+def test_arrays_of_other_sizes_are_not_equal(other: tuple[int | str, ...]) -> None:
+    program = compiled(xp.array_equal, adze.ShapeDtype(("n", 2), FLOAT), adze.ShapeDtype(other, FLOAT))
+    for n in (0, 1, 3, 4):
+        x = np.ones((n, 2), FLOAT)
+        y = np.ones((3 if other[0] == "m" else n if other[0] == "n" else other[0], 2), FLOAT)
+        assert bool(program(x, y)) == np.array_equal(x, y)
+        assert not program(x, 2 * y) or not (x.size and y.size)
+    named = adze.ShapeDtype(("n", 2, 3), FLOAT)
+    assert not compiled(lambda x: xp.array_equal(x, xp.swapaxes(x, 1, 2)), named)(np.ones((1, 2, 3), FLOAT))
+
+
+@pytest.mark.parametrize("offset", [2, -1])
+def test_diagonals_of_named_sizes(offset: int) -> None:
+    def diagonals(x: Any) -> Any:
+        return xp.diagonal(x, offset), xp.trace(x, offset), xp.diagonal(x, offset, 2, 0)
+
+    program = adze.trace(diagonals, adze.ShapeDtype(("n", 4, "m"), FLOAT)).lower("cpu").compile()
+    for shape in ((3, 4, 5), (1, 4, 2), (6, 4, 1), (0, 4, 3)):
+        x = np.random.default_rng(1).standard_normal(shape).astype(FLOAT)
+        for got, want in zip(program(x), diagonals(x), strict=True):
+            np.testing.assert_allclose(got, np.asarray(want), rtol=1e-6)
