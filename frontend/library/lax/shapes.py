@@ -165,8 +165,7 @@ def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True)
             f"index_in_dim: index {index!r} is out of range for axis {place} of {ops.type_of(value)}",
             where=user_location_text(),
         )
-    start = index % n if isinstance(n, int) else index
-    slice_ = slice_in_dim(value, start, start + 1, axis=place)
+    slice_ = slice_in_dim(value, index, None if index == -1 else index + 1, axis=place)
     return slice_ if keepdims else squeeze(slice_, (place,))
 
 

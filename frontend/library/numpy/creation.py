@@ -30,13 +30,13 @@ from ...tracing.exchange import of_dlpack
 from ...tracing.frames import Tracer
 from ...tracing.interpreter import as_value, as_weak, ops
 from ...tracing.locations import user_location_text
-from ...tracing.sizes import Dim
+from ...tracing.sizes import Dim, maximum
 from ...tracing.specs import ShapeDtype
 from .arguments import (
     argument_error,
     concretization_error,
+    count_array,
     dtype_of,
-    integer,
     normalize_axis,
     possible,
     shape_of,
@@ -269,7 +269,7 @@ def _number(function: str, value: Any) -> Any:
 def linspace(
     start: Any,
     stop: Any,
-    num: int = 50,
+    num: Any = 50,
     *,
     dtype: Any = None,
     device: Any = None,
@@ -277,14 +277,16 @@ def linspace(
     retstep: bool = False,
     axis: int = 0,
 ) -> Any:
-    """`num` numbers evenly spaced from `start` to `stop` (both may be traced arrays)."""
-    num = integer("linspace", num, "num")
-    if num < 0:
-        raise argument_error(f"linspace: num must not be negative, got {num}")
+    """`num` numbers evenly spaced from `start` to `stop`.
+
+    `num` may be a dynamic dimension, `start` and `stop` may be traced arrays.
+    """
+    (num,) = shape_of("linspace", (num,))
+    is_known = not isinstance(num, Dim)
     default, carried = _spaced_dtypes(start, stop, dtype=dtype)
     wanted = default if dtype is None else dtype_of("linspace", dtype)
-    intervals = possible("linspace", num, wanted) - 1 if endpoint else num
-    if all(type(v) in PYTHON_SCALARS for v in (start, stop)):
+    intervals = (possible("linspace", num, wanted) if is_known else num) - bool(endpoint)
+    if is_known and all(type(v) in PYTHON_SCALARS for v in (start, stop)):
         samples = np.linspace(start, stop, num, endpoint=endpoint, dtype=carried)
         if wanted in INTEGERS:
             samples = np.floor(samples)
@@ -293,12 +295,13 @@ def linspace(
         return (result, step) if retstep else result
     first, last = broadcast_together([convert(coerce(v), carried) for v in (start, stop)])
     spread = subtract(last, first)
-    step = divide(spread, max(intervals, 1))
+    last_place = max(intervals, 1) if is_known else count_array(maximum(intervals, 1), carried)
+    step = divide(spread, last_place)
     position = ops.iota(shape=(num,), axis=0, dtype=carried)
     position = ops.reshape(position, shape=(num,) + (1,) * spread.ndim)
     samples = add(first, multiply(position, step))
-    if endpoint and num > 1:  # the last sample is `stop` exactly
-        is_last = constant_like(position, num - 1)
+    if endpoint and not (is_known and num <= 1):  # the last sample is `stop` exactly
+        is_last = constant_like(position, last_place) if is_known else broadcast(last_place, position.shape)
         at_end = broadcast(ops.compare(position, is_last, direction="EQ"), samples.shape)
         samples = ops.select(at_end, broadcast(last, samples.shape), samples)
     if wanted in INTEGERS:

@@ -16,7 +16,7 @@ from ...tracing.frames import Tracer
 from ...tracing.function_scope import keep_dimensions
 from ...tracing.interpreter import ops
 from ...tracing.locations import user_location_text
-from ...tracing.sizes import Dim
+from ...tracing.sizes import Dim, maximum, minimum
 from .arguments import (
     argument_error,
     concrete,
@@ -176,8 +176,9 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """`ary` in several parts along `axis`: at given positions, or in nearly equal sections."""
     value = asarray_of(ary)
     place = normalize_axis("array_split", axis, value.ndim)
-    size = static_size("array_split", value.shape[place], f"axis {place}")
+    size = value.shape[place]
     if np.ndim(indices_or_sections) == 0:
+        size = static_size("array_split", size, f"axis {place}")
         sections = integer("array_split", indices_or_sections, "the number of sections")
         if sections <= 0:
             raise argument_error(f"array_split: the number of sections must be positive, got {sections}")
@@ -186,8 +187,8 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
         bounds = [0, *np.cumsum(lengths).tolist()]
     else:
         cuts = [integer("array_split", i, "a position") for i in indices_or_sections]
-        bounds = [0, *(min(max(c + size if c < 0 else c, 0), size) for c in cuts), size]
-    return [part(value, place, low, max(low, high)) for low, high in pairwise(bounds)]
+        bounds = [0, *(minimum(maximum(size + c, 0) if c < 0 else c, size) for c in cuts), size]
+    return [part(value, place, low, maximum(low, high)) for low, high in pairwise(bounds)]
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:

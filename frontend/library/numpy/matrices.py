@@ -21,6 +21,7 @@ from .arguments import (
     refuse_out,
     require_rank,
     scalar,
+    shape_error,
     size,
 )
 from .arithmetic import power
@@ -107,14 +108,22 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
 
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
     """Rows and columns of the lower triangle of a matrix of static shape."""
-    rows, columns = asarray_of(arr).shape
+    rows, columns = _static_matrix("tril_indices_from", arr)
     return tril_indices(rows, k, columns)
 
 
 def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
     """Rows and columns of the upper triangle of a matrix of static shape."""
-    rows, columns = asarray_of(arr).shape
+    rows, columns = _static_matrix("triu_indices_from", arr)
     return triu_indices(rows, k, columns)
+
+
+def _static_matrix(function: str, arr: Any) -> tuple[int, int]:
+    value = asarray_of(arr)
+    if value.ndim != 2 or not _static(*value.shape):
+        raise shape_error(f"{function}: expected a matrix of static shape, got {type_text(value)}")
+    rows, columns = value.shape
+    return rows, columns
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:

@@ -226,3 +226,34 @@ def test_diagonals_of_named_sizes(offset: int) -> None:
         x = np.random.default_rng(1).standard_normal(shape).astype(FLOAT)
         for got, want in zip(program(x), diagonals(x), strict=True):
             np.testing.assert_allclose(got, np.asarray(want), rtol=1e-6)
+
+
+def test_slices_at_negative_places_of_a_named_axis() -> None:
+    def ends(x: Any) -> Any:
+        parts = xp.split(x, [1, -2], axis=0)
+        at = [lax.index_in_dim(x, k, axis, keepdims=axis == 0) for k in (-1, -2, 0) for axis in (0, -1)]
+        return [*parts, *xp.split(x, (9, 2), axis=1), *at]
+
+    program = adze.trace(ends, adze.ShapeDtype(("n", "m"), FLOAT)).lower("cpu").compile()
+    for shape in ((2, 3), (5, 2), (11, 12)):
+        x = np.random.default_rng(1).standard_normal(shape).astype(FLOAT)
+        wanted = [*np.split(x, [1, max(shape[0] - 2, 0)]), *np.split(x, (9, 2), axis=1)]
+        for k in (-1, -2, 0):
+            wanted += [np.take(x, [k], 0), np.take(x, k, 1)]
+        for got, want in zip(program(x), wanted, strict=True):
+            np.testing.assert_array_equal(got, want)
+
+
+def test_evenly_spaced_numbers_of_a_named_count() -> None:
+    def spaced(x: Any) -> Any:
+        n = x.shape[0]
+        inner = xp.linspace(x.sum(), xp.float32([3, 4]), n, endpoint=False, axis=1)
+        return xp.linspace(0.1, 2, n), xp.linspace(0, 9, n, dtype=np.int32), xp.logspace(0, 1, n), inner
+
+    program = adze.trace(spaced, adze.ShapeDtype(("n",), FLOAT)).lower("cpu").compile()
+    for n in (0, 1, 2, 7):
+        x = np.zeros(n, FLOAT)
+        wanted = [np.linspace(0.1, 2, n), np.linspace(0, 9, n, dtype=np.int32), np.logspace(0, 1, n)]
+        wanted += [np.linspace(0.0, np.float32([3, 4]), n, endpoint=False, axis=1)]
+        for got, want in zip(program(x), wanted, strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
