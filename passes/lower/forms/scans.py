@@ -184,8 +184,6 @@ def _read_row(b: LinalgBuilder, x: Value, position: Size) -> Value:
         dtype = b.counts[x]
         count = b.scalars.convert(INT64, dtype, b.size_scalar(position))
         return mlir.tensor.from_elements(b.tensor_type((), dtype), [count])
-    if 0 in shape[1:]:  # MLIR refuses to slice what has no elements
-        return b.empty_of_element(mlir.ir.RankedTensorType(x.type).element_type, shape[1:])
     row = extract_slice(b, x, [position, *[0] * (len(shape) - 1)], [1, *shape[1:]], [1] * len(shape))
     return reshape(b, row, shape[1:])
 

@@ -140,6 +140,8 @@ def extract_slice(
 ) -> Value:
     """`tensor.extract_slice`; the caller answers for its bounds."""
     offsets, sizes = [b.size(n) for n in offsets], [b.size(n) for n in sizes]
+    if 0 in sizes:  # MLIR's verifier refuses offset 0 of an axis without elements
+        return b.empty_of_element(mlir.ir.RankedTensorType(x.type).element_type, sizes)
     static = [[n if isinstance(n, int) else DYNAMIC for n in part] for part in (offsets, sizes)]
     values = [[n for n in part if not isinstance(n, int)] for part in (offsets, sizes)]
     type_ = tensor_type_like(x, sizes)
