@@ -12,6 +12,7 @@ import numpy as np
 
 from ....dialects.types import FLOATS, as_dtype
 from ...tracing.interpreter import as_value, ops
+from ..numpy.arithmetic import absolute_value
 from ..numpy.promotion import stays_weak
 from .accuracy import check_accuracy
 from .precision import RoundingMethod
@@ -27,7 +28,7 @@ def neg(x: Any) -> Any:
 @stays_weak
 def abs(x: Any) -> Any:
     """The primitive `abs`, elementwise."""
-    return ops.abs(as_value(x))
+    return absolute_value(as_value(x))
 
 
 @stays_weak

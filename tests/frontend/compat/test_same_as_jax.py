@@ -91,6 +91,9 @@ inside(jax.transfer_guard("allow"), lambda: x + 1)
 inside(jax.default_device(jax.devices("cpu")[0]), lambda: x + 1)
 error(lambda: inside(jax.debug_key_reuse(True), lambda: jax.jit(twice)(key)), jax.errors.KeyReuseError)
 inside(jax.debug_key_reuse(False), lambda: jax.jit(twice)(key))
+[jax.vmap(jax.grad(f))(x - 1) for f in (jnp.abs, abs, jnp.fabs, jax.lax.abs)]
+jax.grad(jax.grad(lambda x: jnp.abs(x) ** 2))(x[0]), jax.hessian(lambda x: (abs(x) * abs(x)).sum())(x)
+1 / jax.jit(jnp.abs)(jnp.array([-0.0, 0.0, -2.0, -jnp.inf, jnp.nan])), jax.jit(abs)(jnp.int32(-3))
 key, str(key), keys, keys[1:], keys[..., 0], keys[None], keys.reshape(-1, 3), keys.at[0].set(key)
 key.dtype, key.shape, keys.ndim, keys.size, keys.itemsize, keys.nbytes, jax.typeof(keys), len(keys)
 isinstance(key, jax.Array), [jnp.issubdtype(key.dtype, k) for k in (jax.dtypes.prng_key, np.number)]
