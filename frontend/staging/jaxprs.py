@@ -7,7 +7,6 @@ arrays for what the function closes over: `eval_jaxpr(jaxpr, consts, *args)`. Th
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -29,6 +28,7 @@ from ..tracing.jax_rules import follows_jax
 from ..tracing.locations import user_location_text
 from ..tracing.specs import ShapeDtype
 from ..tracing.trace import function_name
+from ..tracing.wrapped import wraps
 from .equations import ClosedJaxpr, Jaxpr, Literal, Var
 from .shape_evaluation import eval_shape
 
@@ -113,11 +113,11 @@ def make_jaxpr(
     """
     numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def make(*args: Any, **kwargs: Any) -> Any:
         fixed = {n % len(args): args[n] for n in numbers}
 
-        @functools.wraps(fun)
+        @wraps(fun)
         def of_arrays(*arrays: Any, **keywords: Any) -> Any:
             rest = iter(arrays)
             return fun(*(fixed[i] if i in fixed else next(rest) for i in range(len(args))), **keywords)

@@ -5,7 +5,6 @@ Input: a function, arrays or specs. Output: specs. Idea: the trace is thrown awa
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from ..tracing.interpreter import as_value, ops
 from ..tracing.sizes import Dim
 from ..tracing.specs import ShapeDtype
 from ..tracing.trace import definition, function_name, result_values
+from ..tracing.wrapped import wraps
 from .jit import trace
 from .jitted import Jitted
 
@@ -42,7 +42,7 @@ def _of_arrays(fun: Callable[..., Any]) -> Callable[..., Any]:
     def array(leaf: Any) -> Any:
         return ops.full(0, leaf.shape, leaf.dtype) if isinstance(leaf, ShapeDtype) else leaf
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def call(*args: Any, **kwargs: Any) -> Any:
         return tree.map(array, fun(*args, **kwargs))
 

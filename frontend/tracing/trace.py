@@ -177,8 +177,9 @@ def _positional_names(bound: inspect.BoundArguments) -> list[str]:
 
 def function_name(function: Callable[..., Any]) -> str:
     """A symbol for a Python function: its name, restricted to letters, digits and underscores."""
-    name = getattr(function, "__name__", type(function).__name__)
-    return re.sub(r"\W+", "_", name).strip("_") or "main"
+    name = getattr(function, "__name__", None)
+    text = name if isinstance(name, str) else type(function).__name__
+    return re.sub(r"\W+", "_", text).strip("_") or "main"
 
 
 def trace_program(

@@ -20,6 +20,7 @@ from ..tracing.locations import user_location_text
 from ..tracing.operators import library_function
 from ..tracing.references import Effects, Ref, any_alive
 from ..tracing.trace import function_name
+from ..tracing.wrapped import wraps
 
 
 class checkpoint_policies:  # a namespace, named as JAX has it
@@ -127,7 +128,7 @@ def checkpoint(
     original = fun
 
     @resumes_trace
-    @functools.wraps(original)
+    @wraps(original)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         if current_frame() is None:
             return original(*args, **kwargs)

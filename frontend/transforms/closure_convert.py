@@ -5,7 +5,6 @@ The first takes a pullback that is returned beside the result; the second turns 
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +17,7 @@ from ..tracing.interpreter import as_value
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim
 from ..tracing.trace import function_name
+from ..tracing.wrapped import wraps
 from .custom_derivatives import custom_vjp
 
 
@@ -38,7 +38,7 @@ def custom_gradient(fun: Callable[..., Any]) -> Callable[..., Any]:
             )
         return pair[0], pair[1]
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def result(*args: Any) -> Any:
         return both(args)[0]
 

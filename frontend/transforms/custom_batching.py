@@ -24,6 +24,7 @@ from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, a
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.trace import function_name
+from ..tracing.wrapped import wraps
 from .custom_derivative_calls import positional
 
 Flags = tuple[bool, ...]
@@ -76,7 +77,7 @@ def sequential_vmap(f: Callable[..., Any]) -> Callable[..., Any]:
     branches. Its derivatives run one after the other as well. It may use outer values, mapped or not.
     """
 
-    @functools.wraps(f)
+    @wraps(f)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         arguments = positional(f, args, kwargs)
         if current_frame() is None:

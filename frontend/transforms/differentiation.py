@@ -10,7 +10,6 @@ nested derivatives cannot be confused.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,6 +21,7 @@ from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.references import Effects, any_alive
 from ..tracing.trace import function_name
+from ..tracing.wrapped import wraps
 from .argnums import Argnums
 from .flat_call import FlatCall
 from .linearized_call import LinearizedCall, Pullback, Pushforward, TangentType
@@ -175,7 +175,7 @@ def value_and_grad(
         )
 
     @resumes_trace
-    @functools.wraps(fun)
+    @wraps(fun)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         if any_alive() and not isinstance(fun, Effects):
             return gradient_with_effects(with_effects, fun, has_aux, args, kwargs)
@@ -207,7 +207,7 @@ def grad(
         fun, argnums, argnames=argnames, has_aux=has_aux, holomorphic=holomorphic, allow_int=allow_int
     )
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def gradient(*args: Any, **kwargs: Any) -> Any:
         value, gradients = both(*args, **kwargs)
         return (gradients, value[1]) if has_aux else gradients

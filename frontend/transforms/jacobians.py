@@ -19,6 +19,7 @@ from ..errors import DtypeError
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.trace import function_name
+from ..tracing.wrapped import wraps
 from .argnums import Argnums, checked_positions
 from .differentiation import grad, jvp, linearize, vjp
 from .vmap import vmap
@@ -38,7 +39,7 @@ def jacfwd(
     holomorphic function of complex values.
     """
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         partial, chosen = _partial(fun, argnums, args, kwargs)
         leaves, structure = tree.flatten(chosen)
@@ -77,7 +78,7 @@ def jacrev(
     Shapes and trees as in `jacfwd`.
     """
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         partial, chosen = _partial(fun, argnums, args, kwargs)
         leaves, structure = tree.flatten(chosen)

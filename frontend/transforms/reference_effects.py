@@ -16,6 +16,7 @@ from .. import tree
 from ..errors import ArgumentTypeError, TraceError
 from ..tracing.locations import user_location_text
 from ..tracing.references import Effects, Ref, any_alive, require_no_reference, uses
+from ..tracing.wrapped import wraps
 
 
 def carries_effects(transform: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,7 +45,7 @@ def pulled_back(transform: Callable[..., Any]) -> Callable[..., Any]:
         if split is None or not split.refs:
             return carrying(fun, *primals, has_aux=has_aux)
 
-        @functools.wraps(fun)
+        @wraps(fun)
         def of_values(*values: Any) -> Any:
             args, own = split.inside(values)
             result = fun(*args)
@@ -121,7 +122,7 @@ def mapped(
     split = Split((args, kwargs))
     written: list[Ref] = []
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def call(*args: Any, **kwargs: Any) -> Any:
         with uses() as inner:
             (args, kwargs), own = split.inside((args, kwargs))

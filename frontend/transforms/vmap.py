@@ -39,6 +39,7 @@ from ..tracing.sizes import Dim
 from ..tracing.trace import argument_names, function_name
 from ..tracing.varying import axes_of_value
 from ..tracing.visible import is_plain
+from ..tracing.wrapped import wraps
 from .known_traces import kinds_of, known_trace
 from .named_axes import bound_axis
 from .reference_effects import mapped as mapped_with_references
@@ -82,7 +83,7 @@ def vmap(
     mapped = fun
 
     @resumes_trace
-    @functools.wraps(mapped)
+    @wraps(mapped)
     def batched(*args: Any, **kwargs: Any) -> Any:
         if any_alive():
             axes = leaf_axes(mapped, in_axes, args, kwargs)

@@ -364,6 +364,21 @@ def test_an_object_with_one_operator_answers_that_one(name: str) -> None:
     assert (x * [1, 2]).tolist() == [1, 2]
 
 
+def test_an_object_without_a_name_is_transformed() -> None:
+    class Model:
+        __name__ = None
+
+        def __call__(self, x: Any) -> Any:
+            return x**2
+
+    x = jnp.arange(3.0)
+    model = Model()
+    assert jax.vmap(model)(x).tolist() == [0, 1, 4] and jax.jit(model)(x).tolist() == [0, 1, 4]
+    assert jax.grad(model)(3.0) == 6 and jax.jacfwd(model)(3.0) == 6 and jax.checkpoint(model)(3.0) == 9
+    assert jax.eval_shape(model, x).shape == (3,) and jax.value_and_grad(model)(2.0)[0] == 4
+    assert str(jax.make_jaxpr(model)(x)).startswith("{ lambda ; a:f32[3]. let")
+
+
 def test_specs_are_results_of_eval_shape_and_have_dtypes() -> None:
     spec = jax.ShapeDtypeStruct((2, 3), "float16")
     assert jax.eval_shape(lambda: {"a": spec})["a"] == spec
