@@ -169,7 +169,8 @@ class Op:
     - `summed(b, present, *operands, **attributes)` -> the cotangent `present` plus the result, where that
       costs less than an addition, or None; optional. Zeros may keep their sign.
 
-    `has_effect`: it does something besides giving results. `is_cheap`: computing it again costs no more
+    `has_effect`: it does something besides giving results. `effect_is_a_call`: namely, it calls a Python
+    function, which compiled and evaluated programs do alike. `is_cheap`: computing it again costs no more
     than saving its result, so that linearization saves its operands instead. `is_contraction`: a sum of
     products, what the checkpoint policy `dots` saves. `element_cost`: about how many multiplications one
     element of the result costs; it decides with others whether threads pay. `callee_attribute`: the
@@ -195,6 +196,7 @@ class Op:
     result_rule: ClassVar[str | None] = None
     """What the reference page says of the result, where its type does not say it all."""
     has_effect: ClassVar[bool] = False
+    effect_is_a_call: ClassVar[bool] = False
     is_cheap: ClassVar[bool] = False
     is_contraction: ClassVar[bool] = False
     is_product: ClassVar[bool] = False

@@ -212,6 +212,7 @@ class HostEffect(HostCallLike):
     name = "host_effect"
     record = HostEffectCalled
     has_effect = True
+    effect_is_a_call = True
     is_always_predicated = True
 
     @staticmethod

@@ -29,14 +29,16 @@ _known: Final[OrderedDict[str, Jitted | None]] = OrderedDict()
 _lock: Final = threading.Lock()
 
 
-def compiled_loop(text: str, operands: Sequence[np.ndarray]) -> list[Any] | None:
+def compiled_loop(text: str, operands: Sequence[np.ndarray], may_repeat: bool = True) -> list[Any] | None:
     """The results of a loop from compiled code; None where it has to be evaluated.
 
     That is the case while `jit` is disabled, for the ranks of a job, whose loops may send, and for a loop
-    that cannot be compiled.
+    that cannot be compiled. One that may not run again raises what it raises.
     """
     if JIT_DISABLED.get() or bound() is not None:
         return None
+    if not may_repeat:
+        return _called_once(text, operands)
     loop = _jitted(text)
     if loop is None:
         return None
@@ -46,6 +48,15 @@ def compiled_loop(text: str, operands: Sequence[np.ndarray]) -> list[Any] | None
         with _lock:
             _known[text] = None
         return None
+
+
+def _called_once(text: str, operands: Sequence[np.ndarray]) -> list[Any] | None:
+    """The results of a loop that calls Python functions, which are known by names of this call alone."""
+    try:
+        compiled = _jitted_text(text).lower(*operands).compile()
+    except AdzeError:
+        return None
+    return [np.asarray(result) for result in compiled(*operands)]
 
 
 def jitted_loop(program: Program, symbol: str) -> Jitted | None:
@@ -64,10 +75,14 @@ def _jitted(text: str) -> Jitted | None:
         if text in _known:
             _known.move_to_end(text)
             return _known[text]
-        loop = _known[text] = Jitted(_function_of(text), (), (), None, None, None)
+        loop = _known[text] = _jitted_text(text)
         if len(_known) > _MOST:
             _known.popitem(last=False)
         return loop
+
+
+def _jitted_text(text: str) -> Jitted:
+    return Jitted(_function_of(text), (), (), None, None, None)
 
 
 def _function_of(text: str) -> Any:

@@ -25,7 +25,7 @@ from ...dialects.types import TensorType, ValueType, same_dimension
 from ..ir.aliases import Operation, Value
 from ..ir.functions import body, function, split_body
 from .effects import Effects
-from .long_loops import MOST_OPS, MOST_UNSEEN, CompileLoop, OpCounts, text_of_loop
+from .long_loops import MOST_OPS, MOST_OPS_BETWEEN_CALLS, MOST_UNSEEN, CompileLoop, OpCounts, text_of_loop
 from .verify import location_text
 
 Watch = Callable[[type[Op], Sequence[ArrayLike], Sequence[ArrayLike], object], None]
@@ -78,6 +78,8 @@ class _Loop:
     attributes: dict[str, Any]
     steps: int | None
     """After so many steps it is compiled, and runs from its start; None for one that is compiled at once."""
+    may_repeat: bool
+    """Whether it may run again from its start: it calls no Python functions that do something."""
 
 
 class _LongLoop(Exception):
@@ -135,6 +137,7 @@ class Evaluation:
         self._compile_loop = compile_loop if self.watch is None else None
         self._counts = OpCounts(module, self.reader)
         self._all_effects = Effects(module, self.reader)
+        self._effects_but_calls = Effects(module, self.reader, calls=False)
         self._functions: dict[str, _Function] = {}
         self._are_missing = False
         self.count = 0
@@ -225,14 +228,16 @@ class Evaluation:
     def _loop(self, application: Application, operation: Operation) -> _Loop | None:
         """What an op is as a loop that may be compiled, None for other ops."""
         op = application.op
-        if op.iterations is None or self._compile_loop is None or self._all_effects.of(application):
+        if op.iterations is None or self._compile_loop is None or self._effects_but_calls.of(application):
             return None
+        may_repeat = not self._all_effects.of(application)
         steps = op.iterations(**application.attributes)
         in_a_step = max(self._counts.of_step(application), 1)
         if steps is None:
-            return _Loop(operation, application.attributes, MOST_UNSEEN // in_a_step)
-        is_long = steps * in_a_step > MOST_OPS
-        return _Loop(operation, application.attributes, None) if is_long else None
+            unseen = MOST_UNSEEN // in_a_step
+            return _Loop(operation, application.attributes, unseen, may_repeat) if may_repeat else None
+        is_long = steps * in_a_step > (MOST_OPS if may_repeat else MOST_OPS_BETWEEN_CALLS)
+        return _Loop(operation, application.attributes, None, may_repeat) if is_long else None
 
     def _run_loop(self, step: _Step, loop: _Loop, operands: Sequence[Any]) -> tuple[Any, ...]:
         """The results of a loop, which is compiled once it has run for long."""
@@ -249,7 +254,7 @@ class Evaluation:
         assert self._compile_loop is not None
         application = Application(step.op, tuple(operands), loop.attributes)
         text = text_of_loop(self.module, loop.operation, application, self.reader)
-        results = None if text is None else self._compile_loop(text, operands)
+        results = None if text is None else self._compile_loop(text, operands, loop.may_repeat)
         return None if results is None else tuple(results)
 
     def step(self, operation: mlir.ir.Operation, environment: dict[Value, Any]) -> None:

@@ -21,6 +21,9 @@ from ..ir.functions import body, function, referenced
 MOST_OPS: Final = 10_000
 """A loop that runs more ops than these is compiled."""
 
+MOST_OPS_BETWEEN_CALLS: Final = 100_000
+"""The same of a loop that calls Python functions: it is compiled at each call, as they may be others."""
+
 MOST_UNSEEN: Final = 2_500
 """So many ops a loop of unknown length runs before it is compiled; then it runs again from its start."""
 
@@ -30,8 +33,9 @@ MOST_ELEMENTS: Final = 10_000
 LOOP: Final = "loop"
 """The name of the function that is a loop alone."""
 
-CompileLoop = Callable[[str, Sequence[Any]], "list[Any] | None"]
-"""From the text of a module and the operands of its loop to the results; None where it cannot be compiled."""
+CompileLoop = Callable[[str, Sequence[Any], bool], "list[Any] | None"]
+"""From the text of a module and the operands of its loop to the results; None where it cannot be compiled, or
+where what fails may run again."""
 
 
 class OpCounts:

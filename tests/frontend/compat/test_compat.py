@@ -366,7 +366,7 @@ def test_an_object_with_one_operator_answers_that_one(name: str) -> None:
 
 def test_an_object_without_a_name_is_transformed() -> None:
     class Model:
-        __name__ = None
+        __name__ = __annotations__ = None
 
         def __call__(self, x: Any) -> Any:
             return x**2

@@ -207,3 +207,33 @@ def test_functions_run_once_in_loops_of_any_length() -> None:
     numbers = iter(range(10))
     assert int(adze.fori_loop(0, 10, lambda i, x: x + next(numbers), 0)) == 0
     assert next(numbers) == 1
+
+
+def test_a_longer_loop_with_effects_is_compiled_and_calls_in_order(
+    compiled: list[bool], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def step(x: Any, _: Any) -> Any:
+        shows = lambda: (adze.debug.print("at {}", x), 0)[1]  # noqa: E731
+        adze.cond(x % 20_000 == 0, shows, lambda: 0)
+        return x + 1, None
+
+    last, _ = adze.scan(step, np.int32(0), None, length=50_000)
+    assert compiled == [True] and int(last) == 50_000
+    assert capsys.readouterr().out.split() == ["at", "0", "at", "20000", "at", "40000"]
+
+
+def test_what_a_called_function_raises_ends_a_long_loop(compiled: list[bool]) -> None:
+    seen = []
+
+    def note(x: Any) -> None:
+        seen.append(int(x))
+        if x == 2:
+            raise KeyError("two")
+
+    def step(x: Any, _: Any) -> Any:
+        adze.debug.callback(note, x)
+        return x + 1, None
+
+    with pytest.raises(Exception, match="two"):
+        adze.scan(step, np.int32(0), None, length=60_000)
+    assert seen == [0, 1, 2]
