@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -37,6 +38,8 @@ from .tensor_ops import (
 from .widened_factors import narrowed_factors
 
 LEFT, RIGHT, OUT = "bmk", "bnk", "bmn"
+PASSED_BY: Final = ("adze.reshape", "adze.convert", "adze.mul", "adze.add")
+PASSED: Final = 4  # so many of these, one behind the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,8 +297,14 @@ def _tiled_product(
 
 
 def _is_transposed(ctx: LoweringContext) -> bool:
-    """Whether an op transposes what this one returns."""
-    return any(use.owner.name == "adze.transpose" for use in ctx.operation.results[0].uses)
+    """Whether an op transposes what this one returns, also behind ops that IREE transposes as well."""
+    users = {use.owner for use in ctx.operation.results[0].uses}
+    for _ in range(PASSED):
+        if any(user.name == "adze.transpose" for user in users):
+            return True
+        passed = [user for user in users if user.name in PASSED_BY]
+        users = {use.owner for user in passed for use in user.results[0].uses}
+    return False
 
 
 def _pad_to_sizes(b: LinalgBuilder, factor: Factor, sizes: dict[str, Size], dtype: np.dtype) -> Factor:
