@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ...passes.lower.kernels.attention import attention_name
 from ..tracing.interpreter import ops
 from ..tracing.sizes import Dim
 from . import numpy as xp
 from .numpy.arguments import argument_error, dtype_error, shape_error
 from .numpy.promotion import promote, type_text
+from .routines import routine
 from .softmax import logsumexp, softmax
 
 _INT = np.dtype(np.int32)
@@ -45,8 +48,11 @@ def dot_product_attention(
     `B`. `bias` and the boolean `mask` (true where a query may look at a key) broadcast to `[B, N, T, S]`.
     `scale` is `1 / sqrt(H)` by default. `is_causal` hides keys after the query, `local_window_size` (left and
     right) those far from it, the two `*_seq_lengths` (integers, `[B]`) what lies beyond them; results of
-    absent queries are 0. `implementation` is ignored. With `return_residual` the logarithms of the sums of
-    exponentials `[B, T, N]` come too. Half precision is computed in float32 and rounded once, at the end.
+    absent queries are 0. `implementation="cudnn"` lets the weights of half precision be rounded to it, as
+    fused kernels do: without `bias` and residual, on CUDA, that is one kernel for 32, 64 or 128 features,
+    where 32 divides `T` and 16 divides `S`. Others are ignored. With `return_residual` the logarithms of the
+    sums of exponentials `[B, T, N]` come too. Half precision is computed in float32 otherwise, and rounded
+    once, at the end.
     """
     if implementation not in (None, "xla", "cudnn"):
         raise argument_error(
@@ -56,32 +62,85 @@ def dot_product_attention(
     dtype, rank = q.dtype, q.ndim
     if dtype.kind in "bui":
         raise dtype_error(f"dot_product_attention: the arrays are {dtype}, expected floating ones")
-    if dtype in (np.dtype(np.float16), xp.bfloat16):
-        q, k, v = (xp.astype(x, np.float32) for x in (q, k, v))
     q, k, v = (_with_batch(name, x, rank) for name, x in (("query", q), ("key", k), ("value", v)))
     _check_shapes(q, k, v)
     batch, length, heads, features = q.shape
     keys = k.shape[2]
-    grouped = xp.reshape(q, (batch, length, keys, heads // keys, features))
     factor = 1 / math.sqrt(features) if scale is None else scale
-    scores = xp.einsum("btkgh,bskh->bkgts", grouped, k) * factor
-    if bias is not None:
-        scores = xp.astype(scores + _grouped("bias", bias, keys, heads), scores.dtype)
     lengths = (query_seq_lengths, key_value_seq_lengths)
-    visible = _visible(scores.shape, keys, heads, mask, is_causal, local_window_size, *lengths)
-    if visible is not None:
-        scores = xp.where(visible, scores, -0.7 * float(np.finfo(scores.dtype).max))
-    result = xp.einsum("bkgts,bskh->btkgh", softmax(scores, -1), v)
+    plane = (batch, keys, heads // keys, length, k.shape[1])
+    visible = _visible(plane, keys, heads, mask, is_causal, local_window_size, *lengths)
+    is_half, scores = dtype in (np.dtype(np.float16), xp.bfloat16), None
+    if implementation == "cudnn" and is_half and bias is None and not return_residual:
+        # Of causal attention alone each query sees a key.
+        may_be_blind = any(each is not None for each in (mask, local_window_size, *lengths))
+        result = _with_rounded_weights(q, k, v, factor, visible, may_be_blind)
+    else:
+        if is_half:
+            q, k, v = (xp.astype(x, np.float32) for x in (q, k, v))
+        scores = _scores(q, k, factor, None if bias is None else _grouped("bias", bias, keys, heads), visible)
+        result = xp.einsum("bkgts,bskh->btkgh", softmax(scores, -1), v)
     result = xp.reshape(result, (batch, length, heads, v.shape[-1]))
     if query_seq_lengths is not None:
         present = _positions((batch, length), 1) < _lengths("query_seq_lengths", query_seq_lengths, 2)
         result = xp.where(present[:, :, None, None], result, 0)
-    result = _without_batch(result, rank)
-    result = xp.astype(result, dtype)
+    result = xp.astype(_without_batch(result, rank), dtype)
     if not return_residual:
         return result
     sums = xp.reshape(xp.moveaxis(logsumexp(scores, -1), 3, 1), (batch, length, heads))
     return result, xp.astype(_without_batch(sums, rank), dtype)
+
+
+def _scores(q: Any, k: Any, factor: float, bias: Any, visible: Any) -> Any:
+    """What the softmax is of, `[B, K, G, T, S]`."""
+    batch, length, heads, features = q.shape
+    keys = k.shape[2]
+    grouped = xp.reshape(q, (batch, length, keys, heads // keys, features))
+    scores = xp.einsum("btkgh,bskh->bkgts", grouped, k) * factor
+    if bias is not None:
+        scores = xp.astype(scores + bias, scores.dtype)
+    return scores if visible is None else xp.where(visible, scores, _hidden(scores))
+
+
+def _hidden(scores: Any) -> float:
+    """The score of what a query does not see."""
+    return -0.7 * float(np.finfo(scores.dtype).max)
+
+
+def _with_rounded_weights(q: Any, k: Any, v: Any, factor: float, visible: Any, may_be_blind: bool) -> Any:
+    """Attention `[B, T, K, G, H]` of halves whose weights are rounded to their dtype.
+
+    Queries of one key head are rows of one matrix. A query that sees no key sees all in the routine, whose
+    kernel has no number for it, and has their mean.
+    """
+    batch, length, heads, features = q.shape
+    keys, width = k.shape[2], k.shape[1]
+    groups = heads // keys
+    grouped = xp.reshape(q, (batch, length, keys, groups, features))
+    rows = (batch, keys, groups * length)
+    q = xp.reshape(xp.transpose(grouped, (0, 2, 3, 1, 4)), (*rows, features))
+    k, v = (xp.transpose(x, (0, 2, 1, 3)) for x in (k, v))
+    arrays, sees = [q, k, v], None
+    if visible is not None:
+        every = xp.broadcast_to(visible, (batch, keys, groups, length, width))
+        mask = xp.reshape(every, (*rows, width))
+        sees = xp.any(mask, axis=-1, keepdims=True) if may_be_blind else None
+        arrays.append(mask if sees is None else mask | ~sees)
+    result = routine(attention_name(factor), partial(_rounded, factor), *arrays)
+    if sees is not None:
+        result = xp.where(sees, result, xp.mean(v, axis=-2, keepdims=True))
+    return xp.transpose(xp.reshape(result, (batch, keys, groups, length, features)), (0, 3, 1, 2, 4))
+
+
+def _rounded(factor: float, q: Any, k: Any, v: Any, mask: Any = None) -> Any:
+    """The ops of the routine `attention`."""
+    dtype = q.dtype
+    q, k, v = (xp.astype(x, np.float32) for x in (q, k, v))
+    scores = xp.einsum("bkth,bksh->bkts", q, k) * factor
+    if mask is not None:
+        scores = xp.where(mask, scores, _hidden(scores))
+    weights = xp.astype(xp.astype(softmax(scores, -1), dtype), np.float32)
+    return xp.astype(xp.einsum("bkts,bksh->bkth", weights, v), dtype)
 
 
 def _without_batch(result: Any, rank: int) -> Any:

@@ -3,9 +3,10 @@
 Input: the name of a kernel, a function of arrays, and arrays. Output: what the function returns of them.
 Idea: in a trace the function becomes a private one, the callee of an `adze.routine`; equal calls share it.
 For dtypes and sizes that no kernel takes, the function is called as it is. A kernel takes float32 and float64
-(Fourier transforms complex64 and complex128, some of linear algebra both), static sizes and any number of
-leading axes (`passes/lower/kernels/linalg`, `passes/lower/kernels/fourier`). Outside a trace the function is
-traced once for each types of arrays and then evaluated: its loops cost a fourth of what they do in Python.
+(Fourier transforms complex64 and complex128, some of linear algebra both, attention halves), static sizes and
+any number of leading axes (`passes/lower/kernels/linalg`, `passes/lower/kernels/fourier`). Outside a trace
+the function is traced once for each types of arrays and then evaluated: its loops cost a fourth of what they
+do in Python.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...dialects.types import COMPLEX, FLOAT32, FLOAT64, TensorType
+from ...dialects.types import BFLOAT16, COMPLEX, FLOAT16, FLOAT32, FLOAT64, TensorType
 from ...passes.analysis.evaluate import Evaluation, is_watching
+from ...passes.lower.kernels.attention import attention_scale
 from .. import tree
 from ..tracing.array import Array
 from ..tracing.default_dtypes import is_float32
@@ -31,6 +33,7 @@ ANY_KERNELS: Final = ("lu", "cholesky", "solve_lower", "solve_upper", "solve_low
 _MOST_KEPT: Final = 64
 _kept: dict[Any, tuple[Evaluation, PrivateFunction]] = {}
 """What is evaluated outside of traces, by kernel and types."""
+HALVES: Final = (FLOAT16, BFLOAT16)
 
 
 def routine(kernel: str, function: Callable[..., Any], *arrays: Any) -> Any:
@@ -89,6 +92,8 @@ def linear_routine(
 
 def _has_kernel(kernel: str, arrays: tuple[Any, ...]) -> bool:
     types = [ops.tensor_type(x) for x in arrays]
+    if attention_scale(kernel) is not None:
+        return types[0].dtype in HALVES and all(t.is_static and 0 not in t.shape for t in types)
     is_complex = types[0].dtype in COMPLEX
     if not is_complex and types[0].dtype not in DTYPES:
         return False

@@ -1,4 +1,4 @@
-"""Attention on CUDA: scores of halves that are computed in float32 use the tensor cores, and lose nothing."""
+"""Attention on CUDA: scores of halves use the tensor cores; all is one kernel where that is asked for."""
 
 from __future__ import annotations
 
@@ -78,3 +78,66 @@ def test_products_of_what_is_partly_wide_do_not() -> None:
     for specs in [(half, wide), (wide, half), (wide, wide)]:
         (product,) = kernels_of(lambda x, y: xp.astype(x, np.float32) @ xp.astype(y, np.float32), *specs)
         assert product[0] == 0
+
+
+def fused(*arrays: Any, **options: Any) -> Any:
+    return nn.dot_product_attention(*arrays, implementation="cudnn", **options)
+
+
+@pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"scale": 0.5}])
+def test_attention_that_may_round_its_weights_is_one_kernel(options: dict[str, Any]) -> None:
+    x = ShapeDtype((2, 256, 8, 64), np.float16)
+    keys = ShapeDtype((2, 256, 4, 64), np.float16)
+    for specs in [(x, x, x), (x, keys, keys)]:
+        program = adze.trace(lambda *a: fused(*a, **options), *specs).lower("cuda:sm_80").compile()
+        kernels = [k for k in gpu_kernels(program.vmfb) if k.matrix_products]
+        assert [k.matrix_products for k in kernels] == [48]
+        assert len(gpu_kernels(program.vmfb)) <= 2  # one reorders the queries of a key head
+
+
+@pytest.mark.parametrize("shape", [(1, 250, 2, 64), (1, 256, 2, 80), (1, 256, 2, 256)])
+def test_attention_of_other_sizes_is_that_of_ops(shape: tuple[int, ...]) -> None:
+    """IREE uses no tensor cores for them, or more memory than a workgroup has."""
+    x = ShapeDtype(shape, np.float16)
+    assert "iree_linalg_ext.attention" not in str(adze.trace(fused, x, x, x).lower("cuda:sm_80"))
+
+
+FUSED = """
+import ml_dtypes
+from adze import nn
+
+rng = np.random.default_rng(0)
+for dtype in (np.float16, ml_dtypes.bfloat16):
+    q = rng.standard_normal((1, 64, 4, 64)).astype(dtype)
+    k, v = (rng.standard_normal((1, 48, 2, 64)).astype(dtype) for _ in range(2))
+    mask = rng.integers(0, 2, (1, 4, 64, 48)).astype(bool)
+    mask[:, :, 5] = False  # one sees nothing
+    forms = {
+        "all": {},
+        "causal": {"is_causal": True, "scale": 0.3},
+        "mask": {"mask": mask},
+        "lengths": {"key_value_seq_lengths": np.int32([17]), "query_seq_lengths": np.int32([40])},
+    }
+    def attend(implementation):
+        def function(q, k, v):
+            attention = nn.dot_product_attention
+            return [attention(q, k, v, implementation=implementation, **each) for each in forms.values()]
+        return function
+    results = adze.jit(attend("cudnn"), device="cuda:0")(q, k, v)
+    wide = (x.astype(np.float32) for x in (q, k, v))
+    for name, got, want in zip(forms, results, adze.jit(attend(None), device="cpu")(*wide)):
+        want = np.asarray(want)
+        off = abs(np.asarray(got).astype(np.float32) - want).max() / abs(want).max()
+        said[f"{name} {np.dtype(dtype)}"] = float(off)
+"""
+
+
+@pytest.mark.thorough
+@needs_compiler
+@pytest.mark.parametrize("order", ["forward", "reversed"])
+def test_one_kernel_gives_what_the_ops_give(order: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to the rounding of queries, weights and results; also for a query that sees nothing."""
+    monkeypatch.setenv("PTX_MACHINE_ORDER", order)
+    off = on_ptx_machine(FUSED)
+    assert len(off) == 8
+    assert all(each < 3 * 2.0 ** (-8 if "bfloat16" in name else -11) for name, each in off.items()), off

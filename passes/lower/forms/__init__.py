@@ -21,6 +21,7 @@ from ....dialects.ops.contraction.dot_general import DotGeneral
 from ....dialects.ops.control.call import CallLike
 from ....dialects.ops.control.choices import LoopPreference, PlatformIndex
 from ....dialects.ops.control.cond import Cond
+from ....dialects.ops.control.routine import Routine
 from ....dialects.ops.control.scan import Scan
 from ....dialects.ops.control.while_loop import While
 from ....dialects.ops.custom_rules.checkpoints import (
@@ -41,6 +42,7 @@ from ....dialects.ops.reduction import ArgumentExtremum, Cumulative, Reduction
 from ....dialects.ops.shape.rearrange import BroadcastInDim, Concatenate, Reshape, Reverse, Transpose
 from ....dialects.ops.shape.slicing import Pad, Slice
 from ..lowering import LoweringTable
+from .attention import lower_routine
 from .branches import lower_cond
 from .calls import lower_call
 from .collectives import lower_axis_gather, lower_axis_sum
@@ -119,6 +121,7 @@ LOWERINGS: Final[LoweringTable] = {
     TopK: lower_top_k,
     # control
     CallLike: lower_call,
+    Routine: lower_routine,
     Cond: lower_cond,
     PlatformIndex: lower_platform_index,
     LoopPreference: lower_loop_preference,

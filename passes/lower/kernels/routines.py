@@ -25,6 +25,7 @@ from ...optimize.inline import inline_operation
 from ...optimize.simplify import drop_unreferenced, simplify
 from ..plan import target_of
 from ..tuning import configuration
+from .attention import attention_scale, is_fused
 from .executable import Kernels
 from .fourier import real, transforms
 from .linalg import KERNELS as LINALG
@@ -53,7 +54,7 @@ class ExpandRoutines(Pass):
 
 @dataclass(frozen=True)
 class RoutineKernels(Pass):
-    """Replace each routine by a dispatch of its kernel."""
+    """Replace each routine by a dispatch of its kernel; attention is lowered later."""
 
     name = "routine-kernels"
     leaves_adze = False
@@ -61,7 +62,7 @@ class RoutineKernels(Pass):
     def run(self, module: mlir.ir.Module) -> bool:
         reader, kernels = Reader(Codec(module.context)), Kernels(module)
         machine = Machine.of(target_of(module))
-        found = list(_routines(module, reader))
+        found = [each for each in _routines(module, reader) if each[1].attributes["kernel"] in KERNELS]
         for operation, application in found:
             _dispatch(machine, kernels, reader, operation, application)
         if found:
@@ -75,7 +76,7 @@ class _Expansion:
     def __init__(self, module: mlir.ir.Module) -> None:
         self.reader = Reader(Codec(module.context))
         self.functions = functions(module)
-        self.has_kernels = configuration.has_kernels(target_of(module))
+        self.target = target_of(module)
         self.has_changed = False
         self._done: set[str] = set()
 
@@ -99,10 +100,14 @@ class _Expansion:
                 pending += inline_operation(operation, callee, application.operands)
 
     def _stays(self, operation: Operation, application: Application, in_loop: bool) -> bool:
-        if not self.has_kernels or application.attributes["kernel"] not in KERNELS:
-            return False
+        name = application.attributes["kernel"]
         types = [self.reader.codec.read_type(v.type) for v in (*operation.operands, *operation.results)]
-        if not all(isinstance(t, TensorType) and t.is_static and 0 not in t.shape for t in types):
+        tensors = [t for t in types if isinstance(t, TensorType)]
+        if len(tensors) < len(types) or not all(t.is_static and 0 not in t.shape for t in tensors):
+            return False
+        if attention_scale(name) is not None:
+            return is_fused(self.target, name, tensors)
+        if not configuration.has_kernels(self.target) or name not in KERNELS:
             return False
         return not in_loop or any(_element_count(t) > SMALL for t in types if isinstance(t, TensorType))
 

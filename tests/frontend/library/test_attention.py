@@ -80,6 +80,46 @@ def test_it_is_compiled_batched_and_of_dynamic_length() -> None:
     np.testing.assert_allclose(program(Q, K, V), causal(Q, K, V), rtol=2e-5, atol=1e-6)
 
 
+WITHOUT_BIAS = [name for name, (args, _) in CASES.items() if len(args) == 3]
+
+
+@pytest.mark.parametrize("name", WITHOUT_BIAS)
+def test_weights_of_halves_may_be_rounded(name: str) -> None:
+    """`implementation="cudnn"` is the same up to that, also of a query that sees nothing."""
+    args, keywords = CASES[name]
+    halves = [x.astype(np.float16) for x in args]
+
+    def rounded(*x: Any) -> Any:
+        return nn.dot_product_attention(*x, **keywords, implementation="cudnn")
+
+    got = np.asarray(rounded(*halves), np.float32)
+    want = np.asarray(nn.dot_product_attention(*halves, **keywords), np.float32)
+    np.testing.assert_allclose(got, want, rtol=0, atol=2e-3 * abs(want).max())
+    np.testing.assert_array_equal(adze.jit(rounded)(*halves), got.astype(np.float16))
+
+
+def test_attention_with_rounded_weights_has_derivatives_and_batches() -> None:
+    halves = [x.astype(np.float16) for x in (Q, K, V)]
+
+    def losses(implementation: str | None) -> Callable[..., Any]:
+        def loss(*x: Any) -> Any:
+            attended = nn.dot_product_attention(*x, is_causal=True, implementation=implementation)
+            return (attended.astype(np.float32) ** 2).sum()
+
+        return loss
+
+    for got, want in zip(
+        adze.grad(losses("cudnn"), (0, 1, 2))(*halves),
+        adze.grad(losses(None), (0, 1, 2))(*halves),
+        strict=True,
+    ):
+        wide = np.asarray(want, np.float32)
+        np.testing.assert_allclose(np.asarray(got, np.float32), wide, rtol=0, atol=4e-3 * abs(wide).max())
+    mapped = adze.jit(adze.vmap(losses("cudnn")))(*halves)
+    each = [losses("cudnn")(*(x[n] for x in halves)) for n in range(2)]
+    np.testing.assert_allclose(np.asarray(mapped), np.asarray(each), rtol=2e-3)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
