@@ -84,3 +84,20 @@ def test_sorts_and_cumulatives_along_any_axis(seed: int) -> None:
             )
         )
     check(cases)
+
+
+@pytest.mark.parametrize("shape", [(300_000,), (600, 700), (3, 200, 500)])
+def test_a_mask_of_one_element_holds_for_all(shape: tuple[int, ...]) -> None:
+    """What a large reduction computes itself may read a single element for all of its loops."""
+    rng = np.random.default_rng(0)
+    axes = tuple(range(len(shape)))[::-1]
+    masks = [np.full((1,) * rank, value) for rank in range(len(shape) + 1) for value in (True, False)]
+    cases = []
+    for mask in masks:
+        for name, function in {
+            "sum": lambda xp, x, m: xp.sum(x, axis=axes, where=m),
+            "any": lambda xp, x, m: xp.any(x > 2, axis=axes, where=m),
+            "maximum": lambda xp, x, m: xp.max(x, axis=0, where=m, initial=-1),
+        }.items():
+            cases.append(Case(f"{name} {mask}", function, [drawn(rng, shape, "float32"), mask]))
+    check(cases)

@@ -10,7 +10,7 @@ the cubic one, Duchon 1979 for Lanczos'). Sizes are known, so the weights of `re
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from ....dialects.types import FLOAT64, INEXACT, INT64
 from .. import numpy as xp
 from ..numpy.arguments import argument_error, normalize_axes, shape_error, shape_of, static_size
-from ..numpy.promotion import asarray_of, type_text
+from ..numpy.promotion import asarray_of, same_size, type_text
 
 
 class ResizeMethod(enum.Enum):
@@ -91,12 +91,9 @@ def resize(
     if kind is ResizeMethod.NEAREST:
         return _nearest(value, sizes)
     value = value if value.dtype in INEXACT else value.astype(np.float32)
-    for axis, m in enumerate(sizes):
-        n = static_size("resize", value.shape[axis], f"axis {axis}")
-        if n == m:
-            continue
+    for axis, n, m in _resized_axes(value, sizes):
         scale = np.float64(m / n) if n else np.float64(1)
-        weights = _weights(n, int(m), scale, np.float64(0), _KERNELS[kind], antialias)
+        weights = _weights(n, m, scale, np.float64(0), _KERNELS[kind], antialias)
         value = _along(value, axis, weights)
     return value
 
@@ -147,12 +144,18 @@ def _method(method: str | ResizeMethod) -> ResizeMethod:
 
 
 def _nearest(value: Any, sizes: Sequence[Any]) -> Any:
-    for axis, m in enumerate(sizes):
-        n = static_size("resize", value.shape[axis], f"axis {axis}")
-        if n != m:
-            places = np.floor((np.arange(m, dtype=np.float64) + 0.5) * n / m).astype(INT64)
-            value = xp.take(value, places, axis=axis)
+    for axis, n, m in _resized_axes(value, sizes):
+        places = np.floor((np.arange(m, dtype=np.float64) + 0.5) * n / m).astype(INT64)
+        value = xp.take(value, places, axis=axis)
     return value
+
+
+def _resized_axes(value: Any, sizes: Sequence[Any]) -> Iterator[tuple[int, int, int]]:
+    """Axes whose size changes, with both sizes, which are known; others keep one that may be named."""
+    for axis, (n, m) in enumerate(zip(value.shape, sizes, strict=True)):
+        if not same_size(n, m):
+            old = static_size("resize", n, f"axis {axis}, which is resized,")
+            yield axis, old, static_size("resize", m, f"the new size of axis {axis}")
 
 
 def _along(value: Any, axis: int, weights: Any) -> Any:

@@ -73,7 +73,7 @@ def size_product(b: LinalgBuilder, sizes: Sequence[Size]) -> Size:
 def collapse_axes(b: LinalgBuilder, x: Value, groups: Sequence[Sequence[int]]) -> Value:
     """Merge each group of neighbouring axes into one; an empty group becomes an axis of size 1."""
     shape = b.shape(x)
-    if all(len(g) == 1 for g in groups):
+    if len(groups) == len(shape) and all(len(g) == 1 for g in groups):
         return x
     merged = [size_product(b, [shape[a] for a in g]) for g in groups if g]
     if any(len(g) > 1 for g in groups) or (not merged and shape):

@@ -257,3 +257,16 @@ def test_evenly_spaced_numbers_of_a_named_count() -> None:
         wanted += [np.linspace(0.0, np.float32([3, 4]), n, endpoint=False, axis=1)]
         for got, want in zip(program(x), wanted, strict=True):
             np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["nearest", "cubic"])
+def test_a_named_batch_of_images_is_resized(method: str) -> None:
+    def halved(x: Any) -> Any:
+        return adze.image.resize(x, (x.shape[0], 2, 5), method)
+
+    program = compiled(halved, adze.ShapeDtype(("b", 4, 3), FLOAT))
+    for count in (0, 1, 3):
+        x = np.random.default_rng(count).standard_normal((count, 4, 3)).astype(FLOAT)
+        np.testing.assert_allclose(program(x), np.asarray(halved(x)), rtol=1e-5, atol=1e-6)
+    with pytest.raises(ShapeError, match=r"resize: axis 0, which is resized, must be static"):
+        adze.trace(lambda x: adze.image.resize(x, (2, 2), method), adze.ShapeDtype(("n", 2)))
