@@ -99,6 +99,8 @@ class Conversion:
             self._erase_signature(function)
 
     def _erase(self, value: Value) -> None:
+        if not isinstance(value.type, mlir.ir.RankedTensorType):
+            return  # a size, or what a check of sizes asks
         declared = self.codec.read_type(value.type)
         if isinstance(declared, TensorType) and declared.dtype.kind == "u":
             self.declared[value] = declared

@@ -202,14 +202,19 @@ def lower_slice(
     start, limit = [b.size(n) for n in start], [b.size(n) for n in limit]
     sizes = []
     for axis, (n, first, last) in enumerate(zip(b.shape(x), start, limit, strict=True)):
-        b.require_at_most(first, last, f"adze: slice of axis {axis} starts after its limit")
-        b.require_at_most(last, n, f"adze: slice of axis {axis} ends beyond the array")
-        if not isinstance(first, int):
-            b.require_at_most(0, first, f"adze: slice of axis {axis} starts before the array")
+        require_inside(b, axis, n, first, last)
         sizes.append(_count_positions(b, first, last, strides[axis]))
     if 0 in sizes:
         return empty_like(b, x, sizes)
     return extract_slice(b, x, start, sizes, strides)
+
+
+def require_inside(b: LinalgBuilder, axis: int, n: Size, first: Size, last: Size) -> None:
+    """A slice lies inside of an axis of `n` elements."""
+    b.require_at_most(first, last, f"adze: slice of axis {axis} starts after its limit")
+    b.require_at_most(last, n, f"adze: slice of axis {axis} ends beyond the array")
+    if not isinstance(first, int):
+        b.require_at_most(0, first, f"adze: slice of axis {axis} starts before the array")
 
 
 def _count_positions(b: LinalgBuilder, first: Size, last: Size, stride: int) -> Size:

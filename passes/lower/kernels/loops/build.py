@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from .....dialects import mlir
@@ -42,6 +43,7 @@ from .register_tiles import keep_in_registers
 from .repeat import repeat_cheap
 from .rewritten import rewrite_refused
 from .row_sums import sum_in_vectors
+from .sizes import move_checks, resolve_sizes
 from .state import yield_in_place
 from .threads import require_elements, share_among_threads
 from .turned_once import turn_once
@@ -74,12 +76,16 @@ they are updated: the first way that works is taken."""
 ROUNDS: Final = 8  # of the ranges of integers, each of which may let the next know more
 FUSIONS: Final = 3
 
+NO_SIZES: Final[Mapping[tuple[int, int], int]] = MappingProxyType({})
+
 Observe = Callable[[str, mlir.ir.Module], None]
 
 
 @dataclass(frozen=True)
 class Code:
     """The code of a kernel: `@kernel` of `module` takes the operands, `constants`, results and `scratch`.
+
+    `@checks`, if there is one, takes the operands that are sizes, and is to be called before.
 
     `shared`: of each result that lies in the buffer of an operand, which operand that is. `threads` of a GPU
     run it; None for a CPU, where the `workgroups` share its steps.
@@ -95,11 +101,17 @@ class Code:
 
 
 def build(
-    module: mlir.ir.Module, target: Target, observe: Observe | None = None, *, owned: Set[int] = frozenset()
+    module: mlir.ir.Module,
+    target: Target,
+    observe: Observe | None = None,
+    *,
+    owned: Set[int] = frozenset(),
+    sizes: Mapping[tuple[int, int], int] = NO_SIZES,
 ) -> Code:
     """Rewrite the module of an outlined loop; `KernelError` where that fails.
 
-    `owned` are the positions of the operands that nothing else uses, whose buffers results may take.
+    `owned` are the positions of the operands that nothing else uses, whose buffers results may take; `sizes`
+    has the operand that is the size of an operand's axis, by the positions of both.
     """
 
     def after(stage: str) -> None:
@@ -109,7 +121,7 @@ def build(
     with module.context, mlir.ir.Location.unknown():
         lower_to_tensors(module, target)
         after("tensors")
-        simplify_tensors(module)
+        simplify_tensors(module, sizes)
         after("simplified")
         module, constants, results = _bufferized(module)
         after("buffers")
@@ -163,9 +175,13 @@ def upstream(module: mlir.ir.Module, passes: str) -> None:
         raise KernelError(first.splitlines()[0]) from None
 
 
-def simplify_tensors(module: mlir.ir.Module) -> None:
+def simplify_tensors(module: mlir.ir.Module, sizes: Mapping[tuple[int, int], int] = NO_SIZES) -> None:
     """Inline bodies, drop clamps that are not needed, and fuse elementwise ops."""
     upstream(module, INLINE)
+    if sizes:
+        resolve_sizes(module, sizes)
+        upstream(module, TIDY)
+        move_checks(module)
     for _ in range(ROUNDS):
         if not simplify_ranges(module):
             break

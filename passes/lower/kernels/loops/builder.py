@@ -1,8 +1,8 @@
-"""The builder of the code of a loop that becomes one kernel: static tensors, and scalars where one will do.
+"""The builder of the code of a loop that becomes one kernel: tensors, and scalars where one will do.
 
 Input and output: as `LinalgBuilder`. Idea: an array of one element is `tensor.from_elements` of a scalar, so
 that what follows from it is scalar code; nothing has a barrier, a tile or a copy for a buffer of its own,
-since bufferization decides what is updated in place. Every size is static.
+since bufferization decides what is updated in place.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ class Progression:
 
 
 class KernelBuilder(LinalgBuilder):
-    """Emits the code of a loop on static tensors.
+    """Emits the code of a loop on tensors.
 
-    `progressions` holds the vectors whose elements follow from their position; `counted` has, by the symbols
+    `progressions` holds the vectors whose elements follow from their position, `repeated` the arrays of
+    dynamic sizes whose elements are one number; `counted` has, by the symbols
     of their condition and body, the whiles that count.
     """
 
@@ -41,6 +42,7 @@ class KernelBuilder(LinalgBuilder):
         super().__init__(context, TargetKind.CPU)
         self.counted = counted
         self.progressions: dict[Value, Progression] = {}
+        self.repeated: dict[Value, Value] = {}
 
     # -- single elements -----------------------------------------------------------------------
 
@@ -152,16 +154,27 @@ class KernelBuilder(LinalgBuilder):
             return self.single(mlir.tensor.extract(x, [self.size_value(n) for n in offsets]), sizes)
         return self._extract(x, offsets, sizes, strides, list(sizes))
 
+    def repeat(self, scalar: Value, shape: Sequence[Size]) -> Value:
+        """The array of `shape` all of whose elements are one number."""
+        if all(n == 1 for n in shape):
+            return self.single(scalar, shape)
+        filled = mlir.linalg.fill(scalar, outs=[self.empty_of_element(scalar.type, shape)])
+        if not filled.type.has_static_shape:
+            self.repeated[filled] = scalar
+        return self.bind_shape(filled, shape)
+
     def row(self, x: Value, position: Value) -> Value:
         """`x[position]`."""
         progression = self.progressions.get(x)
-        shape = [int(n) for n in x.type.shape]
+        shape = list(self.shape(x))
         if progression is not None:
             element = x.type.element_type
             count = mlir.arith.index_cast(element, position)
             step = mlir.arith.constant(element, progression.step)
             first = mlir.arith.constant(element, progression.first)
             return self.single(mlir.arith.addi(mlir.arith.muli(count, step), first), ())
+        if x in self.repeated:
+            return self.repeat(self.repeated[x], shape[1:])
         if all(n == 1 for n in shape[1:]):
             at = [position, *[self.size_value(0)] * (len(shape) - 1)]
             return self.single(mlir.tensor.extract(x, at), shape[1:])

@@ -1,6 +1,6 @@
 """What a step of a loop takes on the host and in a kernel: the estimate that chooses between them.
 
-Input: the functions of a module of adze, static sizes. Output: nanoseconds, in both forms. On the host a
+Input: the functions of a module of adze. Output: nanoseconds, in both forms. On the host a
 step launches a dispatch or more, each of which is vectorized, tiled and split over threads. In a kernel a
 step launches nothing and runs as plain loops of one thread, in place. The constants are rounded from
 measurements on AVX2 and AVX-512 machines (`docs/performance.md`); what they decide differs by factors, not
@@ -97,7 +97,7 @@ class StepCosts:
         """One op, with what it refers to."""
         op, attributes = application.op, application.attributes
         if op is Scan:
-            return self.step(application).times(attributes["length"][0])
+            return self.step(application).times(size_of(attributes["length"][0]))
         if op is While:
             return self.step(application).times(UNKNOWN_STEPS) + Time(host=self._branch).times(UNKNOWN_STEPS)
         if op is Cond:

@@ -20,6 +20,7 @@ from typing import Final
 
 from .....dialects import mlir
 from ....ir.aliases import Operation, Value
+from .errors import KernelError
 from .walk import initial_operand, operations_inside, operations_named, terminator
 
 LOOPS: Final = frozenset({"scf.for", "scf.while"})
@@ -82,6 +83,8 @@ def _write_elsewhere(value: Value) -> None:
 
 
 def _new(type_: mlir.ir.Type) -> Value:
+    if not mlir.ir.RankedTensorType(type_).has_static_shape:
+        raise KernelError("a temporary has a size that shows at the call")
     return mlir.ir.Operation.create(
         "bufferization.alloc_tensor",
         results=[type_],

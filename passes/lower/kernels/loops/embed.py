@@ -11,11 +11,13 @@ from typing import Final
 
 from .....dialects import mlir
 from ....ir.aliases import Operation, Value
-from ....ir.functions import EXECUTABLE
+from ....ir.functions import EXECUTABLE, functions
 from ....ir.marks import LOOP
 from ..executable import Kernel, Kernels, Result
 from .build import Code, entry
 from .outline import Outlined
+from .sizes import CHECKS
+from .sizes_before import is_number
 from .walk import terminator
 
 NAME: Final = "loop"
@@ -24,14 +26,18 @@ NAME: Final = "loop"
 def replace_loop(kernels: Kernels, loop: Operation, outlined: Outlined, code: Code) -> None:
     """Call the kernel of `loop` in its place."""
     types = [loop.results[position].type for position in outlined.results]
-    results = tuple(Result(type_, tied=code.shared.get(k)) for k, type_ in enumerate((*types, *code.scratch)))
+    results = tuple(
+        Result(type_, sizes, tied=code.shared.get(k))
+        for k, (type_, sizes) in enumerate(zip(types, outlined.result_sizes, strict=True))
+    )
+    scratch = tuple(map(Result, code.scratch))
 
     def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
         emit_copy(entry(code.module), [*operands, *written])
 
     kernel = Kernel(
         NAME,
-        results,
+        (*results, *scratch),
         emit,
         key=str(entry(code.module)),
         workgroups=(code.workgroups,),
@@ -39,7 +45,11 @@ def replace_loop(kernels: Kernels, loop: Operation, outlined: Outlined, code: Co
     )
     with mlir.ir.InsertionPoint(loop), loop.location:
         constants = [mlir.arith.constant(value.type, value) for value in code.constants]
-        values = kernels.call(kernel, [*outlined.operands, *constants])
+        numbers = [value for value in outlined.operands if is_number(value)]
+        checks = functions(code.module).get(CHECKS)
+        if checks is not None:
+            emit_copy(checks.operation, numbers)
+        values = kernels.call(kernel, [*outlined.operands, *constants], sizes=outlined.sizes_of)
     dispatch = values[0].owner if values else None
     if dispatch is not None:
         dispatch.attributes[LOOP] = loop.attributes[LOOP]

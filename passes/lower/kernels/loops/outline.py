@@ -2,12 +2,13 @@
 
 Input: an `adze.scan` or `adze.while` of a function of a module. Output: a new module with `@kernel` and the
 functions that the loop refers to. Splats, single numbers and even steps among the operands go along: the
-code of the kernel is the better for them. Results that nothing uses are not returned.
+code of the kernel is the better for them. Results that nothing uses are not returned. Sizes that show at the
+call are passed as numbers, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,13 +18,14 @@ from .....dialects import mlir
 from .....dialects.builder.core import Application
 from .....dialects.builder.emitter import Reader
 from .....dialects.dialect import BY_NAME
-from .....dialects.ops.constants import Constant, Iota
+from .....dialects.ops.constants import Constant, Iota, SizeConstant
 from .....dialects.ops.elementwise.family import Elementwise
 from .....dialects.ops.shape.rearrange import BroadcastInDim, Reshape
 from .....dialects.ops.shape.slicing import Slice
 from .....dialects.registration import registered_dialect
 from ....ir.aliases import Operation, Value
 from ....ir.functions import body, functions, referenced
+from .sizes_before import SizesBefore, dynamic_axes, is_number
 
 KERNEL: Final = "kernel"
 DEEPEST: Final = 8  # ops on single numbers in a row that go along
@@ -32,18 +34,39 @@ MOST_SOURCES: Final = 4  # of one number
 
 @dataclass(frozen=True)
 class Outlined:
-    """The module of a loop; `operands` are passed to `@kernel`, which returns the results at `results`."""
+    """The module of a loop; `operands` are passed to `@kernel`, which returns the results at `results`.
+
+    `sizes` says which operand is the size of an operand's axis, by the positions of both, where that shows at
+    the call; `result_sizes` has those of each result.
+    """
 
     module: mlir.ir.Module
     operands: tuple[Value, ...]
     results: tuple[int, ...]
+    sizes: Mapping[tuple[int, int], int]
+    result_sizes: tuple[tuple[Value, ...], ...]
+
+    def sizes_of(self, value: Value) -> list[int | Value]:
+        """The size of each axis of an operand."""
+        shape: list[int | Value] = list(value.type.shape)
+        if value in self.operands:
+            number = self.operands.index(value)
+            shape = [self._size(number, axis, n) for axis, n in enumerate(shape)]
+        return shape
+
+    def _size(self, number: int, axis: int, known: int | Value) -> int | Value:
+        place = self.sizes.get((number, axis))
+        return known if place is None else self.operands[place]
 
 
 def outline(module: mlir.ir.Module, loop: Operation, reader: Reader) -> Outlined:
-    """Outline `loop`, an op of a function of `module`, which stays as it is."""
+    """Outline `loop`, an op of a function of `module`, which stays as it is; sizes are computed before it."""
     ir = mlir.ir
     registered_dialect()
-    operands = tuple(dict.fromkeys(_passed(loop, reader)))
+    arrays = tuple(dict.fromkeys(_passed(loop, reader)))
+    known = SizesBefore(loop, reader)
+    numbers = {(k, axis): known.size(v, axis) for k, v in enumerate(arrays) for axis in dynamic_axes(v)}
+    operands = tuple(dict.fromkeys((*arrays, *numbers.values())))
     used = tuple(k for k, result in enumerate(loop.results) if next(iter(result.uses), None) is not None)
     with module.context, ir.Location.unknown():
         outlined = ir.Module.create()
@@ -61,7 +84,8 @@ def outline(module: mlir.ir.Module, loop: Operation, reader: Reader) -> Outlined
             for position, value in enumerate(values):
                 copy.operands[position] = value
             mlir.func.ReturnOp([copy.results[k] for k in used])
-    return Outlined(outlined, operands, used)
+    sizes = {place: operands.index(number) for place, number in numbers.items()}
+    return Outlined(outlined, operands, used, sizes, tuple(known.of_result(k) for k in used))
 
 
 def _passed(loop: Operation, reader: Reader) -> Iterator[Value]:
@@ -115,15 +139,21 @@ def _sources(value: Value, reader: Reader, depth: int = 0) -> list[Value] | None
     application = reader.read(value.owner.operation)
     if application is None:
         return None
+    if is_number(value):
+        return [] if application.op is SizeConstant else None
+    numbers = list(value.owner.operation.operands)[len(application.operands) :]
     if application.op in (Constant, Iota):
-        return [] if _is_code(value, application) else None
+        return numbers if _is_code(value, application) else None
     if application.op is BroadcastInDim:
         (operand,) = application.operands
-        return _sources(operand, reader, depth + 1) if not operand.type.shape else None
+        if operand.type.shape:
+            return None
+        more = _sources(operand, reader, depth + 1)
+        return [*([operand] if more is None else more), *numbers]
     is_single = all(n == 1 for n in value.type.shape)
     if not is_single or not issubclass(application.op, (Elementwise, Slice, Reshape)):
         return None
-    sources: list[Value] = []
+    sources: list[Value] = numbers
     for operand in application.operands:
         more = _sources(operand, reader, depth + 1)
         sources += [operand] if more is None else more

@@ -46,7 +46,7 @@ def to_buffers(module: mlir.ir.Module) -> list[Type]:
     arguments, end = list(block.arguments), terminator(block)
     types = [result.type for result in end.operands]
     location = mlir.ir.Location.unknown()
-    sources = [block.add_argument(_memref(a.type), location) for a in arguments]
+    sources = [block.add_argument(_passed(a.type), location) for a in arguments]
     homes = [block.add_argument(_memref(type_), location) for type_ in types]
     with mlir.ir.InsertionPoint.at_block_begin(block):
         values = [_read(source, argument.type) for source, argument in zip(sources, arguments, strict=True)]
@@ -141,6 +141,11 @@ def declare_arguments(function: Operation, block: Block) -> None:
     function.attributes["function_type"] = mlir.ir.TypeAttr.get(type_)
 
 
+def _passed(type_: Type) -> Type:
+    """The type of an argument: a buffer for an array."""
+    return _memref(type_) if isinstance(type_, mlir.ir.RankedTensorType) else type_
+
+
 def _memref(type_: Type) -> Type:
     tensor = mlir.ir.RankedTensorType(type_)
     return mlir.ir.MemRefType.get(tensor.shape, tensor.element_type)
@@ -155,6 +160,8 @@ def _to_tensor(memref: Value, type_: Type, *, is_written: bool) -> Value:
 
 
 def _read(memref: Value, type_: Type) -> Value:
+    if memref.type == type_:
+        return memref  # a size
     tensor = mlir.ir.RankedTensorType(type_)
     if tensor.rank:
         return _to_tensor(memref, type_, is_written=False)

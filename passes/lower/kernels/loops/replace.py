@@ -82,10 +82,10 @@ def _replace(
         assert application is not None
         if not selection.decide_for_arrays(loop, application):
             return False
-    outlined = outline(module, loop, reader)
     try:
+        outlined = outline(module, loop, reader)
         owned = {k for k, value in enumerate(outlined.operands) if _is_own(value)}
-        code = build(outlined.module, target_of(module), owned=owned)
+        code = build(outlined.module, target_of(module), owned=owned, sizes=outlined.sizes)
     except (KernelError, AdzeError, mlir.ir.MLIRError) as error:
         mark(loop, f"{HOST}no kernel could be made of it: {str(error).splitlines()[0]}")
         return False

@@ -2,14 +2,15 @@
 
 Input: adze IR with a plan. Output: the same, each `scan` and `while` that the host would run marked with
 `adze.loop = "kernel: why"` or `"host: why"`. A loop inside of a kernel has no mark: it is part of that
-kernel. A kernel has only ops that its lowering has (`forms`), on static sizes, without effects; and it is
-one only where that takes less time by the estimate of `cost.py`. A loop that computes each element for itself
-is always one, of vectors that have the whole loop in registers (`pointwise`).
+kernel. A kernel has only ops that its lowering has (`forms`), without effects, and sizes that show at the
+call only on a CPU, where those ops take them; and it is one only where that takes less time by the estimate
+of `cost.py`. A loop that computes each element for itself is always one, of vectors that have the whole loop
+in registers (`pointwise`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,14 +23,14 @@ from .....dialects.ops.control.while_loop import While
 from .....dialects.types import TensorType, ValueType
 from .....runtime.targets import TargetKind
 from ....base import Pass
-from ....ir.aliases import Operation
+from ....ir.aliases import Operation, Value
 from ....ir.functions import body, functions, is_private, referenced
 from ....ir.marks import LOOP
 from ...plan import target_of
 from ..executable import DISPATCH
 from .cost import StepCosts
 from .errors import KernelError
-from .forms import can_lower
+from .forms import can_lower, takes_dynamic_sizes
 from .pointwise.single import single_element
 from .times import elements
 
@@ -66,8 +67,9 @@ class Selection:
         self.reader = Reader(Codec(module.context))
         self.functions = functions(module)
         self._why_none = why_no_kernels(module, is_on)
-        self._costs = StepCosts(self.functions, self.reader, target_of(module).kind)
-        self._obstacles = Obstacles(self.functions, self.reader)
+        kind = target_of(module).kind
+        self._costs = StepCosts(self.functions, self.reader, kind)
+        self._obstacles = Obstacles(self.functions, self.reader, has_dynamic=kind is TargetKind.CPU)
         self._marked: set[str] = set()
 
     def mark_function(self, symbol: str) -> None:
@@ -136,9 +138,15 @@ def why_no_kernels(module: mlir.ir.Module, is_on: bool) -> str | None:
 
 
 class Obstacles:
-    """Why loops cannot be kernels; each function is looked at once."""
+    """Why loops cannot be kernels; each function is looked at once.
 
-    def __init__(self, by_symbol: Mapping[str, Operation], reader: Reader) -> None:
+    `has_dynamic`: kernels may have sizes that show at the call.
+    """
+
+    def __init__(
+        self, by_symbol: Mapping[str, Operation], reader: Reader, *, has_dynamic: bool = False
+    ) -> None:
+        self._has_dynamic = has_dynamic
         self._functions = by_symbol
         self._reader = reader
         self._known: dict[str, tuple[str | None, int]] = {}
@@ -156,7 +164,11 @@ class Obstacles:
                 return found
         if count > MOST_OPS:
             return f"its body has {count} ops, more than {MOST_OPS}"
-        size = sum(t.dtype.itemsize * elements(t) for t in self._types(loop) if isinstance(t, TensorType))
+        size = sum(
+            t.dtype.itemsize * elements(t)
+            for t in map(self._type, (*loop.operands, *loop.results))
+            if isinstance(t, TensorType)
+        )
         return f"it works on {size} bytes, more than {LARGEST}" if size > LARGEST else None
 
     def _of_function(self, symbol: str) -> tuple[str | None, int]:
@@ -183,18 +195,21 @@ class Obstacles:
             return f"adze.{op.name} has an effect"
         if not can_lower(op):
             return f"adze.{op.name} has no form in kernels"
-        for type_ in self._types(operation):
-            if not isinstance(type_, TensorType) or not type_.is_static:
-                return "it has sizes that are known only when it runs"
-            if 0 in type_.shape:
-                return "it has arrays without elements"
+        operands, results = (
+            [self._type(v) for v in values] for values in (operation.operands, operation.results)
+        )
+        types = [*operands, *results]
+        is_static = all(isinstance(t, TensorType) and t.is_static for t in types)
+        if not is_static and not (self._has_dynamic and takes_dynamic_sizes(op, operands, results)):
+            return "it has sizes that are known only when it runs"
+        if any(isinstance(t, TensorType) and 0 in t.shape for t in types):
+            return "it has arrays without elements"
         if op is Scan and application.attributes["length"][0] == 0:
             return "it has no steps"
         return None
 
-    def _types(self, operation: Operation) -> Iterator[ValueType]:
-        for value in (*operation.operands, *operation.results):
-            yield self._reader.codec.read_type(value.type)
+    def _type(self, value: Value) -> ValueType:
+        return self._reader.codec.read_type(value.type)
 
 
 def time_text(nanoseconds: float) -> str:

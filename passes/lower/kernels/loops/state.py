@@ -14,6 +14,7 @@ from typing import Final
 from .....dialects import mlir
 from ....ir.aliases import Block, Operation, Value
 from .destinations import DESTINATION, LOOPS, copied
+from .errors import KernelError
 from .walk import initial_operand, nested, terminator
 
 DEEPEST: Final = 400
@@ -88,6 +89,8 @@ def _share_destination(branch: Operation) -> None:
             continue
         with mlir.ir.InsertionPoint(branch):
             type_ = mlir.ir.RankedTensorType(result.type)
+            if not type_.has_static_shape:
+                raise KernelError("branches compute arrays of a size that shows at the call")
             place = mlir.tensor.EmptyOp(type_.shape, type_.element_type).result
         for end in ends:
             with mlir.ir.InsertionPoint(end):

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from typing import Final
 
 from .....dialects.types import TensorType
+
+UNKNOWN_SIZE: Final = 1000
+"""A size that shows at the call: long for a loop, and no more than one thread is good for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +32,10 @@ class Time:
 
 
 def elements(type_: TensorType) -> int:
-    """How many elements a static array has."""
+    """How many elements an array has."""
     return prod(map(size_of, type_.shape))
 
 
 def size_of(n: object) -> int:
-    """A size that is known; loops with others are not estimated."""
-    return n if isinstance(n, int) else 1
+    """A size that is known, or what one is taken to be that shows at the call."""
+    return n if isinstance(n, int) else UNKNOWN_SIZE

@@ -33,17 +33,17 @@ class Offset:
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """A window of a buffer with unit strides: offsets and sizes."""
+    """A window of a buffer with unit strides: offsets and sizes, None where the buffer has unknown ones."""
 
     base: Value
     offsets: tuple[Offset, ...]
-    sizes: tuple[int, ...]
+    sizes: tuple[int | None, ...]
 
     def is_apart_from(self, other: Box) -> bool:
         """Whether the windows have no element in common: along one axis they are known to be apart."""
         axes = zip(self.offsets, other.offsets, self.sizes, other.sizes, strict=True)
         return any(
-            a.moves_with(b) and (a.number + m <= b.number or b.number + n <= a.number) for a, b, m, n in axes
+            a.moves_with(b) and (_ends_before(a, m, b) or _ends_before(b, n, a)) for a, b, m, n in axes
         )
 
     def is_same(self, other: Box) -> bool:
@@ -52,11 +52,19 @@ class Box:
         return self.sizes == other.sizes and all(a.moves_with(b) and a.number == b.number for a, b in pairs)
 
 
+def _ends_before(one: Offset, size: int | None, other: Offset) -> bool:
+    return size is not None and one.number + size <= other.number
+
+
 def box_of(value: Value) -> Box | None:
     """The window of a buffer that a value is, None where that is not plain."""
     if is_own(value):
         zero = Offset(None, 1, 0)
-        return Box(value, (zero,) * len(value.type.shape), tuple(value.type.shape))
+        return Box(
+            value,
+            (zero,) * len(value.type.shape),
+            tuple(None if n == _DYNAMIC else n for n in value.type.shape),
+        )
     if isinstance(value.owner, mlir.ir.Block) or value.owner.operation.name != "memref.subview":
         return None
     view = value.owner.operation

@@ -5,11 +5,12 @@ An op that the table lacks keeps its loop on the host.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from ......dialects.op import Op
 from ......dialects.ops.collectives.shardings import ShardingConstraint
-from ......dialects.ops.constants import Constant, Iota
+from ......dialects.ops.constants import Constant, Dim, Iota, SizeArithmetic, SizeConstant, SizeToArray
 from ......dialects.ops.contraction.dot_general import DotGeneral
 from ......dialects.ops.control.call import CallLike
 from ......dialects.ops.control.cond import Cond
@@ -24,8 +25,15 @@ from ......dialects.ops.random import RandomBits
 from ......dialects.ops.reduction import ArgumentExtremum, Cumulative, Reduction
 from ......dialects.ops.shape.rearrange import BroadcastInDim, Concatenate, Reshape, Reverse, Transpose
 from ......dialects.ops.shape.slicing import Pad, Slice
+from ......dialects.types import TensorType, ValueType
 from ....forms.calls import lower_call
-from ....forms.constants import lower_constant
+from ....forms.constants import (
+    lower_constant,
+    lower_dim,
+    lower_size_arithmetic,
+    lower_size_constant,
+    lower_size_to_array,
+)
 from ....forms.elementwise import lower_elementwise
 from ....forms.identities import (
     lower_checkpoint_name,
@@ -55,6 +63,10 @@ KERNEL_LOWERINGS: Final[LoweringTable] = {
     Elementwise: lower_elementwise,
     Constant: lower_constant,
     CallLike: lower_call,
+    Dim: lower_dim,
+    SizeArithmetic: lower_size_arithmetic,
+    SizeConstant: lower_size_constant,
+    SizeToArray: lower_size_to_array,
     StopGradient: lower_stop_gradient,
     CheckpointName: lower_checkpoint_name,
     ShardingConstraint: lower_sharding_constraint,
@@ -84,6 +96,30 @@ KERNEL_LOWERINGS: Final[LoweringTable] = {
 """By op class or family; the nearest class of an op counts."""
 
 
+OF_DYNAMIC_SIZES: Final = frozenset(
+    {BroadcastInDim, CallLike, Dim, Iota, Scan, SizeArithmetic, SizeConstant, SizeToArray, While}
+)
+"""Those whose operands and results may have sizes that show at the call."""
+WINDOWS: Final = frozenset({DynamicSlice, Gather, Slice})
+"""Those whose first operand may: their results have known sizes."""
+UPDATES: Final = frozenset({DynamicUpdateSlice, Scatter})
+"""Those whose first operand and result may: what is written there has known sizes."""
+
+
 def can_lower(op: type[Op]) -> bool:
     """Whether an op has a lowering in kernels."""
     return any(base in KERNEL_LOWERINGS for base in op.__mro__)
+
+
+def takes_dynamic_sizes(op: type[Op], operands: Sequence[ValueType], results: Sequence[ValueType]) -> bool:
+    """Whether the lowering of an op in kernels takes these types, not all of which have known sizes."""
+    if op in WINDOWS:
+        return all(map(_is_known, (*operands[1:], *results)))
+    if op in UPDATES:
+        return all(map(_is_known, operands[1:]))
+    return not OF_DYNAMIC_SIZES.isdisjoint(op.__mro__)
+
+
+def _is_known(type_: ValueType) -> bool:
+    """Whether an array has known sizes."""
+    return not isinstance(type_, TensorType) or type_.is_static

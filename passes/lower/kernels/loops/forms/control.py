@@ -10,11 +10,12 @@ from collections.abc import Sequence
 
 from ......dialects import mlir
 from ......dialects.types import BOOL, INT32, TensorType
-from ....builder import Type, Value
+from ....builder import DYNAMIC, Size, Type, Value
 from ....forms.bodies import call_body, result_tensor_types
 from ....lowering import LoweringContext
 from ..builder import KernelBuilder
 from ..counted import Counted
+from ..errors import KernelError
 from .common import builder_of, shape_of
 
 
@@ -37,7 +38,7 @@ def lower_scan(
     body: str,
     constant_count: int,
     carry_count: int,
-    length: Sequence[int],
+    length: Sequence[Size],
     reverse: bool,
     **_: object,
 ) -> tuple[Value, ...]:
@@ -45,8 +46,10 @@ def lower_scan(
     b = builder_of(ctx)
     constants, scanned = operands[:constant_count], operands[constant_count:]
     carry, arrays = scanned[:carry_count], scanned[carry_count:]
-    types, steps = result_tensor_types(ctx), length[0]
-    stacks = [b.empty_of_element(t.element_type, t.shape) for t in types[carry_count:]]
+    types, steps = result_tensor_types(ctx), b.size(length[0])
+    for x in arrays:
+        b.require_equal(b.shape(x)[0], steps, "adze: scan over arrays of unequal length")
+    stacks = [_empty_stack(b, t, steps) for t in types[carry_count:]]
     state = _pack(b, [*carry, *stacks])
     row_types = [_row_type(t) for t in types[carry_count:]]
     loop = mlir.scf.ForOp(b.size_value(0), b.size_value(steps), b.size_value(1), state)
@@ -54,7 +57,7 @@ def lower_scan(
         inner = _unpack(b, list(loop.inner_iter_args), types)
         position = loop.induction_variable
         if reverse:
-            position = mlir.arith.subi(b.size_value(steps - 1), position)
+            position = mlir.arith.subi(b.size_arithmetic("size_sub", steps, 1), position)
         rows = [b.row(x, position) for x in arrays]
         given = [*constants, *inner[:carry_count], *rows]
         results = call_body(ctx, body, given, [*types[:carry_count], *row_types])
@@ -64,6 +67,14 @@ def lower_scan(
         ]
         mlir.scf.YieldOp(_pack(b, [*results[:carry_count], *written]))
     return tuple(_unpack(b, list(loop.results), types))
+
+
+def _empty_stack(b: KernelBuilder, type_: Type, steps: Size) -> Value:
+    """Where the rows of a result are written."""
+    shape = [steps, *type_.shape[1:]]
+    if DYNAMIC in shape:
+        raise KernelError("it stacks arrays of a size that shows at the call")
+    return b.cast(b.empty_of_element(type_.element_type, shape), type_)
 
 
 def _row_type(type_: Type) -> Type:

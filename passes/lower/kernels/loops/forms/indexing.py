@@ -17,6 +17,7 @@ from ......dialects.ops.indexing.scatter import Updates
 from ......dialects.ops.indexing.windows import WindowMap, scatter_window
 from ......dialects.types import INT64, TensorType, ValueType, from_storage
 from ....builder import Size, Value
+from ....forms.indexing import require_batching, require_windows_fit
 from ....lowering import LoweringContext
 from ..builder import KernelBuilder
 from .common import builder_of, shape_of
@@ -27,26 +28,34 @@ if TYPE_CHECKING:
 _Write: TypeAlias = "Callable[[ir.Value, list[ir.Value]], ir.Value]"
 
 
-def _clamp(b: KernelBuilder, dtype: np.dtype, index: Value, last: int) -> tuple[Value, Value]:
+def _clamp(b: KernelBuilder, dtype: np.dtype, index: Value, last: Size) -> tuple[Value, Value]:
     """An index moved into ``0 .. last``, of type `index`, and whether it was there."""
     arith, i64 = mlir.arith, b.scalars.element_type(INT64)
     widen = arith.extui if dtype.kind == "u" else arith.extsi
     wide = index if dtype.itemsize == 8 else widen(i64, index)
-    most, zero = arith.constant(i64, last), arith.constant(i64, 0)
+    most, zero = _as_i64(b, last), arith.constant(i64, 0)
     is_unsigned = dtype.kind == "u"
     clamped = arith.minui(wide, most) if is_unsigned else arith.maxsi(arith.minsi(wide, most), zero)
     inside = arith.cmpi(arith.CmpIPredicate.eq, clamped, wide)
     return arith.index_cast(mlir.ir.IndexType.get(), clamped), inside
 
 
+def _as_i64(b: KernelBuilder, size: Size) -> Value:
+    i64 = b.scalars.element_type(INT64)
+    return mlir.arith.constant(i64, size) if isinstance(size, int) else b.size_scalar(size)
+
+
 def _starts_of_slice(
     b: KernelBuilder, x: Value, sizes: Sequence[int], starts: Sequence[Value], types: Sequence[ValueType]
 ) -> list[Size]:
     offsets: list[Size] = []
-    for n, size, start, type_ in zip(shape_of(x), sizes, starts, types, strict=True):
+    for axis, (n, size, start, type_) in enumerate(zip(b.shape(x), sizes, starts, types, strict=True)):
         assert isinstance(type_, TensorType)
+        b.require_at_most(size, n, f"adze: the window exceeds axis {axis} of the array")
         is_whole = n == size
-        offsets.append(0 if is_whole else _clamp(b, type_.dtype, b.element(start), n - size)[0])
+        offsets.append(
+            0 if is_whole else _clamp(b, type_.dtype, b.element(start), b.calculate("size_sub", n, size))[0]
+        )
     return offsets
 
 
@@ -70,10 +79,12 @@ def lower_gather(ctx: LoweringContext, x: Value, indices: Value, **attributes: o
     """One window for one index vector; else element by element."""
     b = builder_of(ctx)
     windows: Windows[int] = Windows.of(attributes)
-    shape = shape_of(x)
+    shape = b.shape(x)
     numbers = windows.map(len(shape), len(indices.type.shape))
     window = list(windows.slice_sizes)
     result = list(numbers.result_shape(shape_of(indices), window))
+    require_windows_fit(b, shape, window, numbers, result)
+    require_batching(b, x, indices, numbers)
     fill = from_storage(windows.fill_value, ctx.result_type.dtype) if windows.mode == "fill" else None
     dtype = _index_dtype(ctx)
     if all(n == 1 for n in shape_of(indices)[:-1]):
@@ -108,7 +119,7 @@ def _starts(
     dtype: np.dtype,
     indices: Value,
     numbers: WindowMap,
-    shape: Sequence[int],
+    shape: Sequence[Size],
     window: Sequence[int],
     at: Sequence[Value],
 ) -> tuple[list[Size], Value | None]:
@@ -121,7 +132,7 @@ def _starts(
     for axis, coordinate in enumerate(numbers.coordinates()):
         if coordinate.component is not None:
             index = mlir.tensor.extract(indices, [*at, b.size_value(coordinate.component)])
-            starts[axis], fits = _clamp(b, dtype, index, shape[axis] - window[axis])
+            starts[axis], fits = _clamp(b, dtype, index, b.calculate("size_sub", shape[axis], window[axis]))
             inside = fits if inside is None else mlir.arith.andi(inside, fits)
         elif coordinate.axis is not None and not coordinate.is_window:
             starts[axis] = at[numbers.batch_axes.index(coordinate.axis)]
@@ -153,10 +164,12 @@ def lower_scatter(
 ) -> Value:
     """A loop over the index vectors in their order, each of which writes one window."""
     b, own = builder_of(ctx), Updates.of(attributes)
-    shape, updated = shape_of(x), shape_of(updates)
+    shape, updated = b.shape(x), shape_of(updates)
     numbers = own.map(len(shape), len(indices.type.shape))
     window = [int(n) for n in scatter_window(numbers, updated)]
     dtype, batch = ctx.result_type.dtype, shape_of(indices)[:-1]
+    require_windows_fit(b, shape, window, numbers, updated)
+    require_batching(b, x, indices, numbers)
 
     def write(whole: Value, at: list[Value]) -> Value:
         starts, inside = _starts(b, _index_dtype(ctx), indices, numbers, shape, window, at)

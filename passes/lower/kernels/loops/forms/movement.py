@@ -8,26 +8,24 @@ import numpy as np
 
 from ......dialects import mlir
 from ......dialects.types import INT64
-from ....builder import Value
+from ....builder import Size, Value
+from ....forms.movement import require_inside
 from ....lowering import LoweringContext
 from ..builder import KernelBuilder, Progression
 from .common import builder_of, shape_of
 
 
 def lower_broadcast_in_dim(
-    ctx: LoweringContext, x: Value, *, shape: Sequence[int], dimensions: Sequence[int]
+    ctx: LoweringContext, x: Value, *, shape: Sequence[Size], dimensions: Sequence[int]
 ) -> Value:
     """A `linalg.generic` that takes axis `k` of `x` along axis `dimensions[k]`; a fill of one element."""
     return _broadcast(builder_of(ctx), x, shape, dimensions)
 
 
-def _broadcast(b: KernelBuilder, x: Value, shape: Sequence[int], dimensions: Sequence[int]) -> Value:
+def _broadcast(b: KernelBuilder, x: Value, shape: Sequence[Size], dimensions: Sequence[int]) -> Value:
     ir, rank = mlir.ir, len(shape)
     if b.is_single(x):
-        element = b.element(x)
-        if all(n == 1 for n in shape):
-            return b.single(element, shape)
-        return mlir.linalg.fill(element, outs=[b.empty_like(x, shape)])
+        return b.repeat(b.element(x), shape)
     indices = [
         ir.AffineExpr.get_constant(0) if n == 1 else ir.AffineExpr.get_dim(dimension)
         for dimension, n in zip(dimensions, shape_of(x), strict=True)
@@ -37,7 +35,7 @@ def _broadcast(b: KernelBuilder, x: Value, shape: Sequence[int], dimensions: Seq
     return b.generic([x], [b.empty_like(x, shape)], maps, ["parallel"] * rank, lambda value, _: value)
 
 
-def lower_iota(ctx: LoweringContext, *, shape: Sequence[int], axis: int, dtype: np.dtype) -> Value:
+def lower_iota(ctx: LoweringContext, *, shape: Sequence[Size], axis: int, dtype: np.dtype) -> Value:
     """A generic without inputs that yields `linalg.index`; a vector of integers is remembered."""
     b, rank = builder_of(ctx), len(shape)
     if all(n == 1 for n in shape):
@@ -78,12 +76,14 @@ def transposed(b: KernelBuilder, x: Value, permutation: Sequence[int]) -> Value:
 
 
 def lower_slice(
-    ctx: LoweringContext, x: Value, *, start: Sequence[int], limit: Sequence[int], strides: Sequence[int]
+    ctx: LoweringContext, x: Value, *, start: Sequence[Size], limit: Sequence[Size], strides: Sequence[int]
 ) -> Value:
-    """A window of known place."""
-    triples = zip(start, limit, strides, strict=True)
-    sizes = [-((first - last) // stride) for first, last, stride in triples]
-    return builder_of(ctx).window(x, list(start), sizes, list(strides))
+    """A window, which is checked to be inside."""
+    b = builder_of(ctx)
+    for axis, (n, first, last) in enumerate(zip(b.shape(x), start, limit, strict=True)):
+        require_inside(b, axis, n, first, last)
+    sizes = [n or 0 for n in ctx.result_type.static_shape]
+    return b.window(x, list(start), sizes, list(strides))
 
 
 def lower_pad(

@@ -1,0 +1,139 @@
+"""Sizes that show at the call: numbers that a kernel is passed, and checks that the host does before.
+
+Input: the code of a kernel on tensors, its functions inlined. Output: the same, where each size of an array
+is one of the kernel's arguments, and `@checks`, a function of those, which fails where a check in the code
+would. Idea: what a loop carries keeps its sizes, so every size follows from those of the operands; and
+whether a check is reached, from the bounds of the loops around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from .....dialects import mlir
+from ....ir.aliases import Block, Operation, Value, ValueMap
+from ....ir.functions import functions
+from .destinations import DESTINATION, LOOPS
+from .errors import KernelError
+from .outline import KERNEL
+from .sizes_before import is_number
+from .walk import initial_operand, operations_named, terminator
+
+CHECKS: Final = "checks"
+_ASSERT: Final = "cf.assert"
+_PURE: Final = "arith."
+_MADE: Final = ("tensor.empty", "bufferization.alloc_tensor")
+
+
+def resolve_sizes(module: mlir.ir.Module, sizes: Mapping[tuple[int, int], int]) -> None:
+    """Replace sizes of arrays, in place; `sizes` has the argument that is the size of an argument's axis."""
+    arguments = list(functions(module)[KERNEL].operation.regions[0].blocks[0].arguments)
+    known = {(arguments[k], axis): arguments[place] for (k, axis), place in sizes.items()}
+    for operation in operations_named(module, "tensor.dim"):
+        source, axis = operation.operands
+        size = _size(source, _constant(axis), known)
+        operation.results[0].replace_all_uses_with(size)
+        operation.erase()
+
+
+def _size(value: Value, axis: int, known: Mapping[tuple[Value, int], Value]) -> Value:
+    """The size of an axis of an array in the code."""
+    while (value, axis) not in known:
+        type_ = mlir.ir.RankedTensorType(value.type)
+        source = None if not type_.is_dynamic_dim(axis) else _of_equal_size(value)
+        if source is None:
+            operation = None if isinstance(value.owner, mlir.ir.Block) else value.owner.operation
+            if operation is None or operation.name not in _MADE:
+                raise KernelError("the size of an array in it is not known before")
+            number = sum(type_.is_dynamic_dim(k) for k in range(axis))
+            return operation.operands[number]
+        value = source
+    return known[value, axis]
+
+
+def _of_equal_size(value: Value) -> Value | None:
+    """An array of the same sizes that was there before; None for a new one."""
+    if isinstance(value.owner, mlir.ir.Block):
+        return _carried_before(value.owner, value)
+    operation = value.owner.operation
+    number = list(operation.results).index(value)
+    if operation.name in LOOPS:
+        position = initial_operand(operation, number)
+        return None if position is None else operation.operands[position]
+    if operation.name in DESTINATION:
+        return operation.operands[DESTINATION[operation.name]]
+    if operation.name.startswith("linalg."):
+        return operation.operands[len(operation.operands) - len(operation.results) + number]
+    return operation.operands[0] if operation.name == "tensor.cast" else None
+
+
+def _carried_before(block: Block, value: Value) -> Value | None:
+    """What the argument of a loop's block is at first."""
+    loop = block.owner.operation
+    number = list(block.arguments).index(value)
+    if loop.name == "scf.for":
+        return loop.operands[2 + number]
+    if loop.name != "scf.while":
+        return None
+    before = loop.regions[0].blocks[0]
+    return loop.operands[number] if block == before else list(terminator(before).operands)[1 + number]
+
+
+def _constant(value: Value) -> int:
+    if isinstance(value.owner, mlir.ir.Block) or value.owner.operation.name != "arith.constant":
+        raise KernelError("an axis in it is not known before")
+    return int(mlir.ir.IntegerAttr(value.owner.operation.attributes["value"]).value)
+
+
+# -- checks ----------------------------------------------------------------------------------------
+
+
+def move_checks(module: mlir.ir.Module) -> None:
+    """Move the checks of the code to `@checks`, a function of the arguments of type `index`."""
+    found = operations_named(module, _ASSERT)
+    if not found:
+        return
+    block = functions(module)[KERNEL].operation.regions[0].blocks[0]
+    numbers = [a for a in block.arguments if is_number(a)]
+    with mlir.ir.InsertionPoint(module.body):
+        function = mlir.func.FuncOp(CHECKS, ([a.type for a in numbers], []))
+        entry = function.add_entry_block()
+    with mlir.ir.InsertionPoint(entry):
+        copied: ValueMap = dict(zip(numbers, entry.arguments, strict=True))
+        for check in found:
+            holds = _copy(check.operands[0], copied)
+            for loop in _loops_around(check):
+                first, last = (_copy(v, copied) for v in list(loop.operands)[:2])
+                is_skipped = mlir.arith.cmpi(mlir.arith.CmpIPredicate.sge, first, last)
+                holds = mlir.arith.ori(holds, is_skipped)
+            mlir.cf.assert_(holds, mlir.ir.StringAttr(check.attributes["msg"]).value)
+        mlir.func.ReturnOp([])
+    for check in found:
+        check.erase()
+
+
+def _loops_around(check: Operation) -> list[Operation]:
+    loops = []
+    parent = check.parent.operation
+    while parent.name != "func.func":
+        if parent.name != "scf.for":
+            raise KernelError("it checks sizes only where a condition holds")
+        loops.append(parent)
+        parent = parent.parent.operation
+    return loops
+
+
+def _copy(value: Value, copied: ValueMap) -> Value:
+    """`value` computed from the arguments of `@checks`."""
+    if value in copied:
+        return copied[value]
+    operation = None if isinstance(value.owner, mlir.ir.Block) else value.owner.operation
+    if operation is None or not operation.name.startswith(_PURE):
+        raise KernelError("it checks sizes that follow from what it computes")
+    operands = [_copy(v, copied) for v in operation.operands]
+    copy = operation.clone().operation
+    for position, operand in enumerate(operands):
+        copy.operands[position] = operand
+    copied[value] = copy.results[0]
+    return copied[value]

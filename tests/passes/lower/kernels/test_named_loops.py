@@ -1,0 +1,269 @@
+"""Loops whose lengths show at the call: which are kernels, and that they compute what is evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import adze
+from adze import lax
+from adze import numpy as xp
+from adze.passes.analysis.evaluate import evaluate
+from adze.passes.lower.kernels.loops.replace import FAULT
+
+from .checked import run_checked
+from .test_loops import decisions, remarks, same
+
+RNG = np.random.default_rng(11)
+W: Final = RNG.standard_normal((4, 4)).astype(np.float32) * 0.3
+HALF: Final = np.float32(0.5)
+LENGTHS: Final = (0, 1, 2, 7, 1000)
+CHECKED: Final = (0, 1, 2, 5)
+
+
+def filtered(x: Any) -> Any:
+    return lax.scan(lambda c, u: (c * HALF + u, c), np.float32(1), x)
+
+
+def last_alone(x: Any) -> Any:
+    return lax.scan(lambda c, u: (c * HALF + u, None), np.float32(1), x)[0]
+
+
+def from_the_end(x: Any) -> Any:
+    return lax.scan(lambda c, u: (c * HALF + u, c + u), np.float32(1), x, reverse=True)
+
+
+def recurrent(x: Any) -> Any:
+    return lax.scan(lambda c, u: (xp.tanh(c @ W + u), c), np.ones(4, np.float32), x)
+
+
+def several(x: Any, y: Any) -> Any:
+    def step(carry: Any, row: Any) -> Any:
+        (h, n), (a, b) = carry, row
+        return (xp.tanh(h @ W + a) * b, n + 1), (h.sum(), a * b, n)
+
+    return lax.scan(step, (np.ones(4, np.float32), np.int32(0)), (x, y))
+
+
+def loss(x: Any, w: Any) -> Any:
+    return (lax.scan(lambda c, u: (xp.tanh(c @ w + u), c.sum()), np.ones(4, np.float32), x)[1] ** 2).sum()
+
+
+def gradients(x: Any, w: Any) -> Any:
+    return adze.value_and_grad(loss, argnums=(0, 1))(x, w)
+
+
+def gradients_from_the_end(x: Any) -> Any:
+    def total(x: Any) -> Any:
+        after, rows = lax.scan(lambda c, u: (xp.sin(c * u), c * u), np.ones(4, np.float32), x, reverse=True)
+        return after.sum() + (rows**2).sum()
+
+    return adze.grad(total)(x)
+
+
+def pushed(x: Any, w: Any) -> Any:
+    return adze.jvp(loss, (x, w), (x * HALF, w))
+
+
+def batched(x: Any, w: Any) -> Any:
+    return adze.vmap(adze.value_and_grad(loss), in_axes=(0, None))(x, w)
+
+
+def twice(x: Any) -> Any:
+    return adze.grad(lambda x: (adze.grad(loss)(x, W) ** 2).sum())(x)
+
+
+def summed(x: Any) -> Any:
+    return lax.fori_loop(0, x.shape[0], lambda i, c: c * HALF + x[i], np.float32(0))
+
+
+def counted_from_the_end(x: Any) -> Any:
+    return lax.fori_loop(0, x.shape[0], lambda i, c: c * HALF + x[-i - 1], np.float32(0))
+
+
+def clamped(x: Any) -> Any:
+    def step(i: Any, c: Any) -> Any:
+        return c * HALF + lax.dynamic_slice(x, (i * 3 - 2,), (1,))[0]
+
+    return lax.fori_loop(0, x.shape[0], step, np.float32(0))
+
+
+def neighbours(x: Any) -> Any:
+    return lax.fori_loop(1, x.shape[0], lambda i, c: c.at[i].set(c[i - 1] * HALF + c[i]), x)
+
+
+def neighbours_twice(x: Any) -> Any:
+    """The second loop goes on in the array of the first."""
+    return neighbours(neighbours(x))
+
+
+def dropped(x: Any) -> Any:
+    return lax.fori_loop(0, x.shape[0], lambda i, c: c.at[i * 2 - 1].add(HALF), x)
+
+
+def chosen_rows(x: Any, places: Any) -> Any:
+    return lax.scan(lambda c, k: (c * HALF + x[k], c), np.zeros(3, np.float32), places)
+
+
+def counts(x: Any) -> Any:
+    numbers = xp.arange(x.shape[0]).astype(np.float32)
+    return lax.scan(lambda c, row: (c * HALF + row[0] * row[1], c), np.float32(0), (numbers, x))
+
+
+def known_inside(x: Any) -> Any:
+    def step(c: Any, u: Any) -> Any:
+        return lax.fori_loop(0, 3, lambda j, c: c.at[j].set(c[j + 1] * HALF + u[j]), c), c.sum()
+
+    return lax.scan(step, np.ones(4, np.float32), x)
+
+
+def named_inside(x: Any) -> Any:
+    def step(c: Any, u: Any) -> Any:
+        return lax.scan(lambda a, v: (a * HALF + v * u, None), c, x)[0], c
+
+    return lax.scan(step, np.float32(1), x)
+
+
+def branches(x: Any) -> Any:
+    def step(c: Any, u: Any) -> Any:
+        return lax.cond(u > 0, lambda c: c + u, lambda c: c * HALF, c), c
+
+    return lax.scan(step, np.float32(1), x)
+
+
+def of_dtype(x: Any) -> Any:
+    zero = np.zeros((), x.dtype)
+    step = (lambda c, u: (c ^ u, c | u)) if x.dtype == np.bool_ else (lambda c, u: (c + u, c * u))
+    return lax.scan(step, zero, x), lax.scan(step, np.zeros(3, x.dtype), xp.stack([x, x, x], 1))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A function of arrays whose sizes are named, and how many kernels its loops become."""
+
+    function: Callable[..., Any]
+    shapes: Sequence[tuple[Any, ...]]
+    kernels: int = 1
+    dtype: Any = np.float32
+
+    @property
+    def name(self) -> str:
+        return f"{self.function.__name__}-{np.dtype(self.dtype).name}"
+
+    def traced(self) -> Any:
+        return adze.trace(self.function, *(adze.ShapeDtype(shape, self.dtype) for shape in self.shapes))
+
+    def arrays(self, length: int) -> list[np.ndarray]:
+        shapes = [tuple(n if isinstance(n, int) else length for n in shape) for shape in self.shapes]
+        return [numbers(shape, np.dtype(self.dtype)) for shape in shapes]
+
+
+def numbers(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    if dtype.kind in "biu":
+        return RNG.integers(0, 5, shape).astype(dtype)
+    parts = RNG.standard_normal(shape) * 0.3
+    return (parts + 1j * RNG.standard_normal(shape) if dtype.kind == "c" else parts).astype(dtype)
+
+
+ROWS: Final = (("t", 4),)
+DTYPES: Final = ("b1", "i1", "i4", "i8", "u1", "u4", "f2", ml_dtypes.bfloat16, "f8", "c8", "c16")
+CASES: Final = [
+    *(Case(f, [("t",)]) for f in (filtered, last_alone, from_the_end, summed, counted_from_the_end, clamped)),
+    *(Case(f, [("t",)]) for f in (neighbours, dropped, counts, branches, named_inside)),
+    *(Case(f, ROWS) for f in (recurrent, known_inside)),
+    Case(neighbours_twice, [("t", 3)], 2),
+    Case(several, [("t", 4), ("t",)]),
+    Case(gradients, [("t", 4), (4, 4)], 3),
+    Case(gradients_from_the_end, ROWS, 3),
+    Case(pushed, [("t", 4), (4, 4)]),
+    Case(batched, [(3, "t", 4), (4, 4)], 3),
+    Case(twice, ROWS, 7),
+    *(Case(of_dtype, [("t",)], 2, dtype) for dtype in DTYPES),
+]
+each_case = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+
+
+def expected(traced: Any, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+    with np.errstate(all="ignore"):
+        results = evaluate(traced.program.module, traced.program.symbol, list(arrays))
+    return [np.asarray(result) for result in results]
+
+
+@pytest.mark.one_in(3)
+@each_case
+def test_they_are_kernels_that_compute_what_is_evaluated(case: Case) -> None:
+    traced = case.traced()
+    assert decisions(traced) == ["kernel"] * case.kernels
+    compiled = traced.lower().compile()
+    for length in LENGTHS:
+        arrays = case.arrays(length)
+        given = [array.copy() for array in arrays]
+        found = adze.tree.leaves(compiled(*given))
+        same(found, expected(traced, arrays), f"{case.name} of {length}")
+        for before, after in zip(arrays, given, strict=True):
+            np.testing.assert_array_equal(before, after, "an argument has changed")
+
+
+@pytest.mark.one_in(3)
+@each_case
+def test_every_access_is_inside(case: Case) -> None:
+    traced = case.traced()
+    for length in CHECKED:
+        arrays = case.arrays(length)
+        checked = run_checked(traced, arrays)
+        assert checked.kernels == case.kernels
+        same(checked.results, expected(traced, arrays), f"{case.name} of {length}")
+
+
+def test_windows_that_do_not_fit_are_an_error_where_the_loop_has_steps() -> None:
+    def first(x: Any, steps: Any) -> Any:
+        return lax.scan(
+            lambda c, u: (c + lax.dynamic_slice(x, (0,), (2,)).sum() * u, None), np.float32(0), steps
+        )[0]
+
+    traced = adze.trace(first, *(adze.ShapeDtype((name,), np.float32) for name in "nt"))
+    assert decisions(traced) == ["kernel"]
+    compiled, empty, two = traced.lower().compile(), np.ones(0, np.float32), np.ones(2, np.float32)
+    assert compiled(two, two) == 4
+    assert compiled(two[:1], empty) == 0
+    with pytest.raises(RuntimeError, match="the window exceeds axis 0 of the array"):
+        compiled(two[:1], two)
+
+
+def test_arrays_of_unequal_length_are_an_error() -> None:
+    def products(x: Any, y: Any) -> Any:
+        return lax.scan(lambda c, row: (c + row[0] * row[1], None), np.float32(0), (x, y))[0]
+
+    traced = adze.trace(products, *[adze.ShapeDtype((None,), np.float32)] * 2)
+    assert decisions(traced) == ["kernel"]
+    compiled, ones = traced.lower().compile(), np.ones(4, np.float32)
+    assert compiled(ones, ones) == 4
+    with pytest.raises(RuntimeError, match="scan over arrays of unequal length"):
+        compiled(ones[1:], ones)
+
+
+def test_what_needs_arrays_between_stays_on_the_host() -> None:
+    def stacked_inside(x: Any) -> Any:
+        def step(c: Any, u: Any) -> Any:
+            return filtered(x)[1].sum() * u + c, c
+
+        return lax.scan(step, np.float32(1), x)
+
+    def exchanged(x: Any, y: Any) -> Any:
+        return lax.fori_loop(0, x.shape[0], lambda i, s: (s[1].at[i].set(s[0][i]), s[0]), (x, y))
+
+    def search(x: Any) -> Any:
+        return lax.while_loop(lambda i: (i < 100) & (x[i] < 1), lambda i: i + 1, 0)
+
+    named = adze.ShapeDtype(("t",), np.float32)
+    for function, count in ((stacked_inside, 1), (exchanged, 2), (search, 1)):
+        traced = adze.trace(function, *[named] * count)
+        assert "host" in decisions(traced)
+        assert not [remark for remark in remarks(traced) if FAULT in remark]
+        arrays = [numbers((20,), np.dtype(np.float32)) + 0.9 for _ in range(count)]
+        same(adze.tree.leaves(traced.lower().compile()(*arrays)), expected(traced, arrays), function.__name__)
