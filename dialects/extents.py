@@ -13,6 +13,7 @@ from typing import TypeAlias, cast
 from .errors import TypeCheckError
 from .op import Op
 from .protocols import Application, Builder, Value
+from .routine_arrays import OWN_AXES
 from .symbolic_sizes import NamedSize
 from .types import Dimension, TensorType, ValueType
 
@@ -54,6 +55,8 @@ def _extent(n: Dimension) -> Extent:
 
 def carried_size(b: Builder, application: Application, axis: int) -> Value | None:
     """The size of an axis of the result of `application`, in terms of its operands; None if new."""
+    if application.op.is_routine:
+        return _counted_size(b, application, axis)
     if application.op.refers_to_functions:
         return None
     stated = application.op.attributes.get("shape")
@@ -73,6 +76,13 @@ def carried_size(b: Builder, application: Application, axis: int) -> Value | Non
     if isinstance(extent, tuple):
         return b.dim(application.operands[extent[0]], axis=extent[1])
     return _size(b, extent)
+
+
+def _counted_size(b: Builder, application: Application, axis: int) -> Value | None:
+    """The size of an axis of a routine's result that counts matrices, of which its operands have as many."""
+    array, rank = next((v, t.rank) for v in application.operands if isinstance(t := b.type_of(v), TensorType))
+    own = OWN_AXES.get(application.attributes["kernel"], rank)
+    return b.dim(array, axis=axis) if axis < rank - own else None
 
 
 def _size(b: Builder, extent: Extent) -> Value | None:

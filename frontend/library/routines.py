@@ -2,11 +2,9 @@
 
 Input: the name of a kernel, a function of arrays, and arrays. Output: what the function returns of them.
 Idea: in a trace the function becomes a private one, the callee of an `adze.routine`; equal calls share it.
-For dtypes and sizes that no kernel takes, the function is called as it is. A kernel takes float32 and float64
-(Fourier transforms complex64 and complex128, some of linear algebra both, attention halves), static sizes and
-any number of leading axes (`passes/lower/kernels/linalg`, `passes/lower/kernels/fourier`). Outside a trace
-the function is traced once for each types of arrays and then evaluated: its loops cost a fourth of what they
-do in Python.
+For dtypes and sizes that no kernel takes (`dialects/routine_arrays.py`; attention takes halves of static
+sizes), the function is called as it is. Outside a trace the function is traced once for each types of arrays
+and then evaluated: its loops cost a fourth of what they do in Python.
 """
 
 from __future__ import annotations
@@ -17,7 +15,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...dialects.types import BFLOAT16, COMPLEX, FLOAT16, FLOAT32, FLOAT64, TensorType
+from ...dialects.routine_arrays import OWN_AXES, takes
+from ...dialects.types import BFLOAT16, FLOAT16, TensorType
 from ...passes.analysis.evaluate import Evaluation, is_watching
 from ...passes.lower.kernels.attention import attention_scale
 from .. import tree
@@ -27,9 +26,6 @@ from ..tracing.frames import Program, current_frame, trace_of
 from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of, keep_dimensions
 from ..tracing.interpreter import ops
 
-DTYPES: Final = (FLOAT32, FLOAT64)
-COMPLEX_KERNELS: Final = ("fft", "ifft", "fft_columns", "ifft_columns", "irfft", "rfft_transposed")
-ANY_KERNELS: Final = ("lu", "cholesky", "solve_lower", "solve_upper", "solve_lower_unit", "solve_upper_unit")
 _MOST_KEPT: Final = 64
 _kept: dict[Any, tuple[Evaluation, PrivateFunction]] = {}
 """What is evaluated outside of traces, by kernel and types."""
@@ -52,7 +48,8 @@ def _routine(kernel: str, function: Callable[..., Any], *arrays: Any) -> Any:
         return function(*arrays)
     callee = _traced(kernel, function, arrays)
     results = ops.routine(*arrays, callee=callee.symbol, kernel=kernel, results=callee.result_types)
-    return results[0] if len(results) == 1 else tuple(results)
+    kept = [_counted_like(kernel, result, arrays[0]) for result in results]
+    return kept[0] if len(kept) == 1 else tuple(kept)
 
 
 def linear_routine(
@@ -66,7 +63,7 @@ def linear_routine(
     """The same for a function that is linear in its last argument, with its transpose.
 
     ``transposed(*others, cotangent)`` is the cotangent of the last argument. With `keeps_shape` the result
-    has the shape of that argument, and sizes may be dynamic, which no kernel takes.
+    has the shape of that argument, and all sizes may be dynamic, which no kernel takes.
     """
     with trace_of(arrays):
         if current_frame() is None:
@@ -78,7 +75,8 @@ def linear_routine(
         if is_named:
             back = _traced(transposed_kernel, transposed, arrays)
         else:
-            back = _traced(transposed_kernel, transposed, arrays[:-1], callee.result_types[0])
+            cotangent = _cotangent_of(callee.result_types[0], arrays[-1])
+            back = _traced(transposed_kernel, transposed, arrays[:-1], cotangent)
         (result,) = ops.linear_routine(
             *arrays,
             callee=callee.symbol,
@@ -87,19 +85,23 @@ def linear_routine(
             transposed_kernel=transposed_kernel,
             results=callee.result_types,
         )
-        return keep_dimensions(result, arrays[-1].shape) if is_named else result
+        if is_named:
+            return keep_dimensions(result, arrays[-1].shape)
+        return _counted_like(kernel, result, arrays[-1])
 
 
 def _has_kernel(kernel: str, arrays: tuple[Any, ...]) -> bool:
     types = [ops.tensor_type(x) for x in arrays]
     if attention_scale(kernel) is not None:
         return types[0].dtype in HALVES and all(t.is_static and 0 not in t.shape for t in types)
-    is_complex = types[0].dtype in COMPLEX
-    if not is_complex and types[0].dtype not in DTYPES:
-        return False
-    if kernel not in ANY_KERNELS and is_complex != (kernel in COMPLEX_KERNELS):
-        return False
-    return all(t.is_static and 0 not in t.shape for t in types)
+    return takes(kernel, types)
+
+
+def _counted_like(kernel: str, result: Any, array: Any) -> Any:
+    """A result, which has as many matrices or rows as an operand: their leading axes are the same."""
+    sizes = ops.tensor_type(result).static_shape
+    count = array.ndim - OWN_AXES.get(kernel, array.ndim)
+    return keep_dimensions(result, (*array.shape[:count], *sizes[count:]))
 
 
 def _is_named(arrays: tuple[Any, ...]) -> bool:
@@ -108,21 +110,29 @@ def _is_named(arrays: tuple[Any, ...]) -> bool:
 
 
 def _traced(
-    kernel: str, function: Callable[..., Any], arrays: tuple[Any, ...], *more: TensorType
+    kernel: str, function: Callable[..., Any], arrays: tuple[Any, ...], *more: Argument
 ) -> PrivateFunction:
-    """The function of arguments like `arrays`, then of the types `more`."""
+    """The function of arguments like `arrays`, then of `more`."""
     scope = FunctionScope()
-    types: tuple[TensorType, ...] = (*(ops.tensor_type(x) for x in arrays), *more)
     # Of one kind, as the operands of a routine are (`tracing/varying.py`).
-    arguments = [replace(argument_of(x), varying=frozenset()) for x in arrays]
+    arguments = [*(replace(argument_of(x), varying=frozenset()) for x in arrays), *more]
+    types = tuple(argument.type for argument in arguments)
     names = tuple(argument.dimensions for argument in arguments)
     memo, key = scope.program.memo, ("routine", kernel, types, names, is_float32())
     if key not in memo:
-        arguments += [Argument(type_, (None,) * type_.rank, False) for type_ in more]
         memo[key] = scope.trace(kernel, lambda leaves: function(*leaves), arguments)
         assert not memo[key].captured, f"the routine {kernel} depends on more than its arguments"
     traced: PrivateFunction = memo[key]
     return traced
+
+
+def _cotangent_of(type_: TensorType, array: Any) -> Argument:
+    """An argument of a type whose leading axes are those of an array."""
+    names = (*argument_of(array).dimensions, *(None,) * type_.rank)
+    dimensions = (
+        name if size is None else None for name, size in zip(names, type_.static_shape, strict=False)
+    )
+    return Argument(type_, tuple(dimensions), False)
 
 
 def _evaluated(kernel: str, function: Callable[..., Any], arrays: tuple[Any, ...]) -> Any:

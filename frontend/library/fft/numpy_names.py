@@ -100,10 +100,11 @@ def _columns(
         return None
     place = normalize_axis(function, axis, value.ndim)
     shape = value.shape
-    if place == value.ndim - 1 or not all(isinstance(size, int) for size in shape):
+    if place == value.ndim - 1 or not all(isinstance(size, int) for size in shape[place:]):
         return None
     count = prod(shape[place + 1 :])
-    if 0 in shape or not has_column_kernel(shape[place], count):
+    is_empty = any(isinstance(size, int) and size == 0 for size in shape)
+    if is_empty or not has_column_kernel(shape[place], count):
         return None
     columns = ops.reshape(_complex(value), shape=(*shape[: place + 1], count))
     points = column_spectrum(columns, shape[place], is_inverse=is_inverse)

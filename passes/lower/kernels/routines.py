@@ -8,28 +8,30 @@ kernel (`loops/`), which saves a dispatch in every step.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Final
 
 from ....dialects import mlir
 from ....dialects.builder.core import Application
-from ....dialects.builder.emitter import Reader
+from ....dialects.builder.emitter import Emitter, Reader
 from ....dialects.codec import Codec
+from ....dialects.routine_arrays import OWN_AXES, takes
 from ....dialects.types import TensorType
 from ...base import Pass
-from ...ir.aliases import Operation
+from ...ir.aliases import Operation, Value
 from ...ir.functions import body, functions, is_private, referenced
 from ...optimize.inline import inline_operation
 from ...optimize.simplify import drop_unreferenced, simplify
 from ..plan import target_of
 from ..tuning import configuration
 from .attention import attention_scale, is_fused
-from .executable import Kernels
+from .builder import Number, product
+from .executable import Kernels, Result, Size
 from .fourier import real, transforms
 from .linalg import KERNELS as LINALG
-from .linalg import MakeKernel
+from .linalg.matrices import MakeKernel
 from .linalg.vectors import Machine
 
 KERNELS: Final[Mapping[str, MakeKernel]] = {**LINALG, **transforms.KERNELS, **real.KERNELS}
@@ -101,19 +103,26 @@ class _Expansion:
 
     def _stays(self, operation: Operation, application: Application, in_loop: bool) -> bool:
         name = application.attributes["kernel"]
-        types = [self.reader.codec.read_type(v.type) for v in (*operation.operands, *operation.results)]
-        tensors = [t for t in types if isinstance(t, TensorType)]
-        if len(tensors) < len(types) or not all(t.is_static and 0 not in t.shape for t in tensors):
-            return False
+        operands, results = (_tensors(self.reader.codec, v) for v in (operation.operands, operation.results))
         if attention_scale(name) is not None:
-            return is_fused(self.target, name, tensors)
+            are_known = all(t.is_static and 0 not in t.shape for t in (*operands, *results))
+            return are_known and is_fused(self.target, name, operands)
         if not configuration.has_kernels(self.target) or name not in KERNELS:
             return False
-        return not in_loop or any(_element_count(t) > SMALL for t in types if isinstance(t, TensorType))
+        if not takes(name, operands):
+            return False
+        return not in_loop or any(_is_large(t) for t in (*operands, *results))
 
 
-def _element_count(type_: TensorType) -> int:
-    return prod(int(n or 0) for n in type_.static_shape)
+def _is_large(type_: TensorType) -> bool:
+    """Whether an array has more than a few elements, or may have."""
+    return not type_.is_static or prod(int(n or 0) for n in type_.static_shape) > SMALL
+
+
+def _tensors(codec: Codec, values: Sequence[Value]) -> list[TensorType]:
+    """The types of arrays; a routine may have the size of a batch as an operand too."""
+    types = (codec.read_type(v.type) for v in values)
+    return [t for t in types if isinstance(t, TensorType)]
 
 
 def _routines(module: mlir.ir.Module, reader: Reader) -> Iterator[tuple[Operation, Application]]:
@@ -138,12 +147,36 @@ def _dispatch(
     machine: Machine, kernels: Kernels, reader: Reader, operation: Operation, application: Application
 ) -> None:
     """Put a dispatch in the place of a routine."""
-    types = [reader.codec.read_type(v.type) for v in operation.operands]
-    tensors = [t for t in types if isinstance(t, TensorType)]
-    make = KERNELS[application.attributes["kernel"]]
+    name = application.attributes["kernel"]
+    arrays = [v for v in operation.operands if isinstance(reader.codec.read_type(v.type), TensorType)]
     with mlir.ir.InsertionPoint(operation), operation.location:
-        kernel = make(machine, tensors, [v.type for v in operation.results])
-        values = kernels.call(kernel, list(operation.operands))
+        leading = _leading_sizes(reader.codec, operation, arrays, OWN_AXES[name])
+
+        def sizes(value: Value) -> list[Size]:
+            (type_,) = _tensors(reader.codec, [value])
+            return [leading[axis] if size is None else size for axis, size in enumerate(type_.static_shape)]
+
+        results = [
+            Result(v.type, tuple(n for n in sizes(v) if not isinstance(n, int))) for v in operation.results
+        ]
+        types = _tensors(reader.codec, arrays)
+        kernel = KERNELS[name](machine, _product(leading), types, results)
+        values = kernels.call(kernel, arrays, sizes=sizes)
     for old, new in zip(list(operation.results), values, strict=False):
         old.replace_all_uses_with(new)
     operation.erase()
+
+
+def _leading_sizes(codec: Codec, operation: Operation, arrays: Sequence[Value], own: int) -> list[Size]:
+    """The sizes of the axes that count matrices, which all arrays have."""
+    emitter = Emitter(codec, mlir.ir.InsertionPoint(operation), operation.location)
+    shapes = [t.static_shape for t in _tensors(codec, (*arrays, *operation.results))]
+    return [
+        next((n for n in each if n is not None), None) or emitter.dim(arrays[0], axis=axis)
+        for axis, each in enumerate(zip(*(shape[: len(shapes[0]) - own] for shape in shapes), strict=True))
+    ]
+
+
+def _product(sizes: Sequence[Size]) -> Size:
+    total = product(n if isinstance(n, int) else Number(n) for n in sizes)
+    return total if isinstance(total, int) else total.value

@@ -3,7 +3,8 @@
 Input: a size, the registers of a machine. Output: what a kernel needs to transform as many arrays at once
 as a vector has elements.
 Idea: rows become lanes by square blocks of floats that are transposed, which also takes the parts of complex
-numbers apart. Where vectors do not divide the rows, the last group overlaps the one before it.
+numbers apart. Where vectors do not divide the rows, the last group overlaps the one before it, or has its
+last row several times.
 """
 
 from __future__ import annotations
@@ -12,13 +13,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from math import prod
+from math import inf, prod
 from typing import Final
 
 import numpy as np
 
 from .....dialects import mlir
-from ..builder import Array, Number, Place, choose, index, loop
+from ..builder import Array, Number, Place, ceil_divided, choose, index, loop
+from ..executable import Size
+from ..linalg.matrices import workgroups
 from ..linalg.vectors import Lanes, Machine, transposed
 from .cyclic import Cycle
 from .cyclic_plans import Cyclic, best_cyclic
@@ -105,15 +108,25 @@ def power_of_two(most: int) -> int:
     return 1 << (most.bit_length() - 1)
 
 
-def best_group(size: int, rows: int, machine: Machine, lanes: Lanes, by_row: float) -> int | None:
-    """How many rows to transform at once; None if one at a time, which costs `by_row`, is cheaper."""
+def best_group(size: int, rows: Size, machine: Machine, lanes: Lanes, by_row: float) -> int | None:
+    """How many rows to transform at once; None if one at a time, which costs `by_row`, is cheaper.
+
+    Where it shows at the call how many there are, they may be fewer than are done at once: then that much of
+    the work is for nothing, which must be little.
+    """
     plan, itemsize = lane_plan(size, most_of(machine)), lanes.dtype.itemsize
     best, least = None, by_row
-    width = min(lanes.width, power_of_two(rows), power_of_two(2 * size))
+    width = min(lanes.width, power_of_two(2 * size))
+    if isinstance(rows, int):
+        width = min(width, power_of_two(rows))
     while width > 1:
         each = (plan.cost(most_of(machine)) + _EXCHANGE * size) / width * speed(width, itemsize)
-        each *= -(-rows // width) * width / rows
-        if 4 * plan.length * width * itemsize > _CACHE:
+        is_beyond = 4 * plan.length * width * itemsize > _CACHE
+        if isinstance(rows, int):
+            each *= -(-rows // width) * width / rows
+        elif is_beyond:
+            each = inf
+        if is_beyond:
             each *= _BEYOND
         if each < least:
             best, least = width, each
@@ -121,12 +134,27 @@ def best_group(size: int, rows: int, machine: Machine, lanes: Lanes, by_row: flo
     return best
 
 
-def each_vector(count: int, width: int, part: Number, one: Callable[[Number], None]) -> None:
-    """`one(start)` for each vector of a part of so many lanes, of which there are ``count // width`` parts.
+def part_count(count: Place, width: int) -> Place:
+    """Into how many parts so many lanes are divided: those of a part are a vector."""
+    return count // width if isinstance(count, int) else ceil_divided(count, width)
 
-    The last part has two where vectors do not divide the lanes: they overlap.
+
+def group_workgroups(rows: Size, width: int) -> Size:
+    """How many workgroups share so many rows, of which a group is transformed at once."""
+    parts = part_count(rows if isinstance(rows, int) else Number(rows), width)
+    return workgroups(parts if isinstance(parts, int) else parts.value)
+
+
+def each_vector(count: Place, width: int, part: Number, one: Callable[[Number], None]) -> None:
+    """`one(start)` for each vector of a part of so many lanes.
+
+    The last part has two where vectors do not divide a known count: they overlap. A count that shows at the
+    call may be less than a vector has: the last vector goes beyond it.
     """
-    parts = count // width
+    if isinstance(count, Number):
+        one(part * width)
+        return
+    parts = part_count(count, width)
     is_last = part.equals(parts - 1) if count % width else index(0).differs(0)
     with loop(part, choose(is_last, part + 2, part + 1)) as place:
         one((place * width).least(count - width))
@@ -137,13 +165,19 @@ def rows_of(array: Array) -> Array:
     rank = len(array.type.shape)
     if rank <= 2:
         return array
-    type_ = mlir.ir.MemRefType.get([prod(array.type.shape[:-1]), array.type.shape[-1]], array.element)
+    sizes = [array.size(axis) for axis in range(rank - 1)]
+    is_known = all(isinstance(size, int) for size in sizes)
+    rows = prod(array.type.shape[:-1]) if is_known else mlir.ir.ShapedType.get_dynamic_size()
+    type_ = mlir.ir.MemRefType.get([rows, array.type.shape[-1]], array.element)
     return Array(mlir.memref.collapse_shape(type_, array.memref, [list(range(rank - 1)), [rank - 1]]))
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """As many rows as vectors have lanes, from `row` on, as vectors in scratch `work`."""
+    """As many rows as vectors have lanes, from `row` on, as vectors in scratch `work`.
+
+    Lanes beyond the last row have the last row too.
+    """
 
     array: Array
     row: Number
@@ -154,18 +188,25 @@ class Group:
 
     def load(self, half: int) -> None:
         """Rows of an array to vectors of scratch."""
+        rows = self._rows()
         with self._each_start() as start:
-            block = [self.array.vector(self.width, self.row + lane, start) for lane in range(self.width)]
+            block = [self.array.vector(self.width, row, start) for row in rows]
             for number, vector in enumerate(transposed(block)):
                 self.work[self._place(half, start, number)] = vector
 
     def store(self, half: int) -> None:
         """Vectors of scratch to rows of an array."""
+        rows = self._rows()
         with self._each_start() as start:
             places = [self._place(half, start, number) for number in range(self.width)]
             block = [self.work.vector(self.width, *place) for place in places]
-            for lane, vector in enumerate(transposed(block)):
-                self.array[self.row + lane, start] = vector
+            for row, vector in zip(rows, transposed(block), strict=True):
+                self.array[row, start] = vector
+
+    def _rows(self) -> list[Number]:
+        """The row of each lane."""
+        rows, count = [self.row + lane for lane in range(self.width)], self.array.size(0)
+        return rows if isinstance(count, int) else [row.least(count - 1) for row in rows]
 
     @contextmanager
     def _each_start(self) -> Iterator[Number]:

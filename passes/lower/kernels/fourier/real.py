@@ -17,35 +17,33 @@ import numpy as np
 
 from .....dialects import mlir
 from .....dialects.types import TensorType
-from ....ir.aliases import Type, Value
+from ....ir.aliases import Value
 from ..builder import Array, Number, Place, constant, index
-from ..executable import Kernel
-from ..linalg.matrices import each_matrix, matrix_count, workgroups
+from ..executable import Kernel, Result, Size
+from ..linalg.matrices import MakeKernel, each_matrix, scratch_of, workgroups
 from ..linalg.vectors import Machine, lead_of
 from .lanes import best_group
 from .plans import roots
 from .real_lanes import RealGroups
-from .row_work import RowWork, lanes_of, scratch_of
+from .row_work import RowWork, lanes_of
 from .rows import Mixed, Planar, each_start
 from .stages import Parts
-from .transforms import MakeKernel
 
 
-def _work(machine: Machine, type_: TensorType, size: int) -> RowWork:
-    return RowWork(machine, lanes_of(machine, type_), size, workgroups(type_, 1))
+def _work(machine: Machine, batch: Size, type_: TensorType, size: int) -> RowWork:
+    return RowWork(machine, lanes_of(machine, type_), size, workgroups(batch))
 
 
-def _groups(work: RowWork, type_: TensorType) -> RealGroups | None:
+def _groups(work: RowWork, batch: Size, type_: TensorType) -> RealGroups | None:
     """The kernels that do several rows at once, where that is cheaper."""
-    width = best_group(work.size, matrix_count(type_, 1), work.machine, work.lanes, work.cost)
-    return None if width is None else RealGroups(work.machine, type_, work.size, width)
+    width = best_group(work.size, batch, work.machine, work.lanes, work.cost)
+    return None if width is None else RealGroups(work.machine, batch, type_, work.size, width)
 
 
 def _kernel(
     name: str,
     work: RowWork,
-    type_: TensorType,
-    result: Type,
+    result: Result,
     one: Callable[[_Halves, Array, Array, Callable[[Planar | Mixed, Planar | Mixed], None]], None],
 ) -> Kernel:
     """A kernel with a row of half the size in scratch; `one(halves, x, y, transform)` does one row."""
@@ -64,9 +62,9 @@ def _kernel(
             halves = _Halves(half, width, table, place, scratch[2], mine, number)
             one(halves, x, y, row.run)
 
-        each_matrix(type_, 1, each)
+        each_matrix(x, 1, each)
 
-    more = [scratch_of(work.lanes, work.count, 2 * half)]
+    more = [scratch_of(work.count, (2 * half,), work.lanes.element)]
     return work.kernel(name, result, emit, roots=[tables], more=more)
 
 
@@ -112,20 +110,20 @@ def _times(x: Parts, y: Parts) -> Parts:
     return x[0] * y[0] - x[1] * y[1], x[0] * y[1] + x[1] * y[0]
 
 
-def _forwards(is_transpose: bool, machine: Machine, type_: TensorType, result: Type) -> Kernel:
+def _forwards(is_transpose: bool, machine: Machine, batch: Size, type_: TensorType, result: Result) -> Kernel:
     """Real rows to the first half of their spectra and the point behind it.
 
     As the transpose of the way back: their conjugates, and twice those between the ends.
     """
     name, factor, sign = ("irfft_transposed", 1.0, -1.0) if is_transpose else ("rfft", 0.5, 0.5)
-    work = _work(machine, type_, int(type_.static_shape[-1] or 0) // 2)
+    work = _work(machine, batch, type_, int(type_.static_shape[-1] or 0) // 2)
 
     def point(mine: Parts, back: Parts, root: Parts) -> Parts:
         (a, b), (c, d) = mine, back
         turned = _times((b - d, c - a), root)  # (Z[k] - conj Z[-k]) / i
         return (a + c + turned[0]) * factor, (b + d + turned[1]) * sign
 
-    groups = _groups(work, type_)
+    groups = _groups(work, batch, type_)
     if groups is not None:
         return groups.forwards(name, result, point)
 
@@ -139,7 +137,7 @@ def _forwards(is_transpose: bool, machine: Machine, type_: TensorType, result: T
         _store(y, target.lead, 0, re + im)
         _store(y, target.lead, halves.half, re - im)
 
-    return _kernel(name, work, type_, result, one)
+    return _kernel(name, work, result, one)
 
 
 def _store(array: Array, lead: tuple[Place, ...], place: int, real: Number) -> None:
@@ -148,20 +146,22 @@ def _store(array: Array, lead: tuple[Place, ...], place: int, real: Number) -> N
     array[(*lead, 2 * place + 1)] = constant(real.type, 0.0)
 
 
-def _backwards(is_transpose: bool, machine: Machine, type_: TensorType, result: Type) -> Kernel:
+def _backwards(
+    is_transpose: bool, machine: Machine, batch: Size, type_: TensorType, result: Result
+) -> Kernel:
     """Such points to the real rows, times their size; the imaginary parts of the ends do not count.
 
     As the transpose of the way there: of the conjugates, and half of those between the ends.
     """
     name, factor, sign = ("rfft_transposed", 0.5, -0.5) if is_transpose else ("irfft", 1.0, 1.0)
-    work = _work(machine, type_, int(type_.static_shape[-1] or 0) - 1)
+    work = _work(machine, batch, type_, int(type_.static_shape[-1] or 0) - 1)
 
     def element(mine: Parts, back: Parts, root: Parts) -> Parts:
         (a, b), (c, d) = ((re * factor, im * sign) for re, im in (mine, back))
         odd = _times((a - c, b - d), (root[0], -root[1]))
         return a + c - odd[1], b + d + odd[0]
 
-    groups = _groups(work, type_)
+    groups = _groups(work, batch, type_)
     if groups is not None:
         return groups.backwards(name, result, element)
 
@@ -174,11 +174,13 @@ def _backwards(is_transpose: bool, machine: Machine, type_: TensorType, result: 
         target.array[(halves.mine, halves.half)] = first - last
         transform(halves.planar(work.width, is_swapped=True), halves.mixed(y, work.width, is_swapped=True))
 
-    return _kernel(name, work, type_, result, one)
+    return _kernel(name, work, result, one)
 
 
-def _made(make: Callable[[bool, Machine, TensorType, Type], Kernel], is_transpose: bool) -> MakeKernel:
-    return lambda machine, types, results: make(is_transpose, machine, types[0], results[0])
+def _made(
+    make: Callable[[bool, Machine, Size, TensorType, Result], Kernel], is_transpose: bool
+) -> MakeKernel:
+    return lambda machine, batch, types, results: make(is_transpose, machine, batch, types[0], results[0])
 
 
 KERNELS: Final[Mapping[str, MakeKernel]] = {

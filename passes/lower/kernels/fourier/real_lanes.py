@@ -15,14 +15,14 @@ from typing import TypeAlias
 import numpy as np
 
 from .....dialects.types import TensorType
-from ....ir.aliases import Type, Value
+from ....ir.aliases import Value
 from ..builder import Array, Number, Place, index, loop
-from ..executable import Kernel, Result
-from ..linalg.matrices import MOST_WORKGROUPS, each_part, matrix_count
+from ..executable import Kernel, Result, Size
+from ..linalg.matrices import each_part, scratch_of
 from ..linalg.vectors import Machine
-from .lanes import Group, LanePlan, each_vector, lane_plan, most_of, rows_of
+from .lanes import Group, LanePlan, each_vector, group_workgroups, lane_plan, most_of, part_count, rows_of
 from .plans import roots
-from .row_work import lanes_of, scratch_of, table_of
+from .row_work import lanes_of, table_of
 from .stages import Parts, Stages
 
 Opposite: TypeAlias = Callable[[Parts, Parts, Parts], Parts]
@@ -34,6 +34,7 @@ class RealGroups:
     """Kernels for `rows` of `2 * half` real numbers, of which `width` are done at once."""
 
     machine: Machine
+    rows: Size
     type_: TensorType
     half: int
     width: int
@@ -42,7 +43,7 @@ class RealGroups:
     def _plan(self) -> LanePlan:
         return lane_plan(self.half, most_of(self.machine))
 
-    def forwards(self, name: str, result: Type, apart: Opposite) -> Kernel:
+    def forwards(self, name: str, result: Result, apart: Opposite) -> Kernel:
         """Real rows to the points of half of their spectra and one more."""
         where = self._plan.result_half
 
@@ -58,7 +59,7 @@ class RealGroups:
 
         return self._kernel(name, result, one)
 
-    def backwards(self, name: str, result: Type, together: Opposite) -> Kernel:
+    def backwards(self, name: str, result: Result, together: Opposite) -> Kernel:
         """Points to real rows; the parts are exchanged, as the inverse transform takes them."""
 
         def one(rows: _Rows) -> None:
@@ -71,16 +72,17 @@ class RealGroups:
 
         return self._kernel(name, result, one)
 
-    def _kernel(self, name: str, result: Type, one: Callable[[_Rows], None]) -> Kernel:
-        plan, width, rows = self._plan, self.width, matrix_count(self.type_, 1)
+    def _kernel(self, name: str, result: Result, one: Callable[[_Rows], None]) -> Kernel:
+        plan, width = self._plan, self.width
         lanes = lanes_of(self.machine, self.type_)
         tables = plan.tables()
         turns = roots(np.arange(self.half), 2 * self.half).ravel()
-        parts = rows // width
-        count = min(parts, MOST_WORKGROUPS)
+        count = group_workgroups(self.rows, width)
 
         def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
             x, table, *order, y, work = map(Array, (*operands, *written))
+            x, y = rows_of(x), rows_of(y)
+            rows = x.size(0)
 
             def each(number: Number, mine: Number) -> None:
                 transform = plan.transform(width, self.machine.is_fused, table, order, work, (mine,))
@@ -91,15 +93,15 @@ class RealGroups:
                     transform.run(transform.reader(1), transform.writer(plan.result_half))
 
                 def group(first: Number) -> None:
-                    one(_Rows(rows_of(x), rows_of(y), first, stages, self.half, offset, run))
+                    one(_Rows(x, y, first, stages, self.half, offset, run))
 
                 each_vector(rows, width, index(number), group)
 
-            each_part(parts, each)
+            each_part(part_count(rows, width), each)
 
         return Kernel(
             name,
-            (Result(result), scratch_of(lanes, count, 2, max(plan.length, self.half + 1), 2 * width)),
+            (result, scratch_of(count, (2, max(plan.length, self.half + 1), 2 * width), lanes.element)),
             emit,
             (self.machine, "groups"),
             (count,),

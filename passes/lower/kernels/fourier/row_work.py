@@ -1,6 +1,7 @@
 """What the kernels of rows have in common, whose vectors lie along a row: steps, roots, scratch, workgroups.
 
-Input: a machine, the size and the number of rows. Output: kernels, and the transform of a row within them.
+Input: a machine, the size, and among how many workgroups rows are divided. Output: kernels, and the transform
+of a row within them.
 """
 
 from __future__ import annotations
@@ -11,11 +12,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from .....dialects import mlir
 from .....dialects.types import TensorType
-from ....ir.aliases import Type
 from ..builder import Array, Place
-from ..executable import Emit, Kernel, Result
+from ..executable import Emit, Kernel, Result, Size
+from ..linalg.matrices import scratch_of
 from ..linalg.vectors import Lanes, Machine
 from .chirped_rows import ChirpedRow
 from .cyclic_plans import Cyclic, best_chirp
@@ -31,10 +31,6 @@ def lanes_of(machine: Machine, type_: TensorType) -> Lanes:
     return Lanes(dtype, machine.vector_bits // 8 // dtype.itemsize, 0, machine.is_fused)
 
 
-def scratch_of(lanes: Lanes, *shape: int) -> Result:
-    return Result(mlir.ir.RankedTensorType.get(list(shape), lanes.element))
-
-
 def table_of(numbers: np.ndarray, lanes: Lanes) -> np.ndarray:
     """Roots in the dtype of the transform; at least one, since arrays without elements have no buffer."""
     return np.concatenate([numbers, np.zeros(1)]).astype(lanes.dtype)
@@ -47,7 +43,7 @@ class RowWork:
     machine: Machine
     lanes: Lanes
     size: int
-    count: int
+    count: Size
 
     @property
     def cyclic(self) -> Cyclic | None:
@@ -101,7 +97,7 @@ class RowWork:
     def kernel(
         self,
         name: str,
-        result: Type,
+        result: Result,
         emit: Emit,
         *,
         roots: Sequence[np.ndarray] = (),
@@ -110,13 +106,13 @@ class RowWork:
         """A kernel with the tables, `roots` behind them, and scratch."""
         split, cyclic = self.split, self.cyclic
         longest = max(split.first, split.second)
-        chirped = [] if cyclic is None else [scratch_of(self.lanes, self.count, 2 * cyclic.length)]
+        chirped = [] if cyclic is None else [scratch_of(self.count, (2 * cyclic.length,), self.lanes.element)]
         return Kernel(
             name,
             (
-                Result(result),
-                scratch_of(self.lanes, self.count, 2, longest, 2 * split.width),
-                scratch_of(self.lanes, self.count, split.second, 2 * split.first),
+                result,
+                scratch_of(self.count, (2, longest, 2 * split.width), self.lanes.element),
+                scratch_of(self.count, (split.second, 2 * split.first), self.lanes.element),
                 *more,
                 *chirped,
             ),

@@ -9,7 +9,7 @@ row (`row_work.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -17,17 +17,25 @@ from typing import Final
 import numpy as np
 
 from .....dialects.types import TensorType
-from ....ir.aliases import Type, Value
+from ....ir.aliases import Value
 from ..builder import Array, Number, Place, index
-from ..executable import Kernel, Result
-from ..linalg.matrices import MOST_WORKGROUPS, each_matrix, each_part, matrix_count, workgroups
+from ..executable import Kernel, Result, Size
+from ..linalg.matrices import MakeKernel, each_matrix, each_part, scratch_of, workgroups
 from ..linalg.vectors import Machine, lead_of
-from .lanes import Group, best_group, each_vector, lane_plan, most_of, power_of_two, rows_of
-from .row_work import RowWork, lanes_of, scratch_of, table_of
+from .lanes import (
+    Group,
+    best_group,
+    each_vector,
+    group_workgroups,
+    lane_plan,
+    most_of,
+    part_count,
+    power_of_two,
+    rows_of,
+)
+from .row_work import RowWork, lanes_of, table_of
 from .rows import Mixed
 from .stages import Parts
-
-MakeKernel = Callable[[Machine, Sequence[TensorType], Sequence[Type]], Kernel]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +57,8 @@ FORMS: Final = [Form(inverse, columns) for inverse in (False, True) for columns 
 def _transform(form: Form) -> MakeKernel:
     """The kernel of a routine: complex arrays to their transforms."""
 
-    def make(machine: Machine, types: Sequence[TensorType], results: Sequence[Type]) -> Kernel:
-        return (_columns if form.of_columns else _rows)(form, machine, types[0], results[0])
+    def make(machine: Machine, batch: Size, types: Sequence[TensorType], results: Sequence[Result]) -> Kernel:
+        return (_columns if form.of_columns else _rows)(form, machine, batch, types[0], results[0])
 
     return make
 
@@ -58,21 +66,21 @@ def _transform(form: Form) -> MakeKernel:
 KERNELS: Final[Mapping[str, MakeKernel]] = {form.name: _transform(form) for form in FORMS}
 
 
-def _columns(form: Form, machine: Machine, type_: TensorType, result: Type) -> Kernel:
+def _columns(form: Form, machine: Machine, batch: Size, type_: TensorType, result: Result) -> Kernel:
     size, columns = (int(n or 0) for n in type_.static_shape[-2:])
     full = lanes_of(machine, type_)
     width = min(full.width, power_of_two(columns))
     plan = lane_plan(size, most_of(machine))
     powers = plan.powers()
     parts = columns // width
-    count = workgroups(type_, 2, parts)
+    count = workgroups(batch, parts)
 
     def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
         x, table, *order, y, work = map(Array, (*operands, *written))
 
         def one(number: Number, mine: Number) -> None:
-            batch, part = index(number) // parts, index(number) % parts
-            source, target = (Mixed(a, lead_of(a, batch, 2), width, form.is_inverse) for a in (x, y))
+            item, part = index(number) // parts, index(number) % parts
+            source, target = (Mixed(a, lead_of(a, item, 2), width, form.is_inverse) for a in (x, y))
             transform = plan.transform(width, machine.is_fused, table, order, work, (mine,))
             each_vector(
                 columns,
@@ -81,11 +89,11 @@ def _columns(form: Form, machine: Machine, type_: TensorType, result: Type) -> K
                 lambda start: transform.run(partial(_read, source, start), partial(_write, target, start)),
             )
 
-        each_matrix(type_, 2, one, parts)
+        each_matrix(x, 2, one, parts)
 
     return Kernel(
         form.name,
-        (Result(result), scratch_of(full, count, 2, plan.length, 2 * width)),
+        (result, scratch_of(count, (2, plan.length, 2 * width), full.element)),
         emit,
         (machine,),
         (count,),
@@ -102,13 +110,13 @@ def _write(target: Mixed, start: Number, row: Place, parts: Parts) -> None:
     target.write((row,), start, parts)
 
 
-def _rows(form: Form, machine: Machine, type_: TensorType, result: Type) -> Kernel:
+def _rows(form: Form, machine: Machine, batch: Size, type_: TensorType, result: Result) -> Kernel:
     size = int(type_.static_shape[-1] or 0)
     lanes = lanes_of(machine, type_)
-    work = RowWork(machine, lanes, size, workgroups(type_, 1))
-    width = best_group(size, matrix_count(type_, 1), machine, lanes, work.cost)
+    work = RowWork(machine, lanes, size, workgroups(batch))
+    width = best_group(size, batch, machine, lanes, work.cost)
     if width is not None:
-        return _groups(form, machine, type_, result, width)
+        return _groups(form, machine, batch, type_, result, width)
 
     def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
         x, table, y, *scratch = map(Array, (*operands, *written))
@@ -117,22 +125,24 @@ def _rows(form: Form, machine: Machine, type_: TensorType, result: Type) -> Kern
             source, target = (Mixed(a, lead_of(a, number, 1), work.width, form.is_inverse) for a in (x, y))
             work.row(table, scratch, (mine,)).run(source, target)
 
-        each_matrix(type_, 1, one)
+        each_matrix(x, 1, one)
 
     return work.kernel(form.name, result, emit)
 
 
-def _groups(form: Form, machine: Machine, type_: TensorType, result: Type, width: int) -> Kernel:
+def _groups(
+    form: Form, machine: Machine, batch: Size, type_: TensorType, result: Result, width: int
+) -> Kernel:
     """Rows, as many at once as a vector has elements."""
-    size, rows = int(type_.static_shape[-1] or 0), matrix_count(type_, 1)
+    size = int(type_.static_shape[-1] or 0)
     lanes = lanes_of(machine, type_)
     plan = lane_plan(size, most_of(machine))
-    parts = rows // width
-    count = min(parts, MOST_WORKGROUPS)
+    count = group_workgroups(batch, width)
 
     def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
         x, table, *order, y, work = map(Array, (*operands, *written))
         x, y = rows_of(x), rows_of(y)
+        rows = x.size(0)
 
         def one(number: Number, mine: Number) -> None:
             transform = plan.transform(width, machine.is_fused, table, order, work, (mine,))
@@ -145,11 +155,11 @@ def _groups(form: Form, machine: Machine, type_: TensorType, result: Type, width
 
             each_vector(rows, width, index(number), group)
 
-        each_part(parts, one)
+        each_part(part_count(rows, width), one)
 
     return Kernel(
         form.name,
-        (Result(result), scratch_of(lanes, count, 2, plan.length, 2 * width)),
+        (result, scratch_of(count, (2, plan.length, 2 * width), lanes.element)),
         emit,
         (machine, "groups"),
         (count,),

@@ -1,23 +1,18 @@
-"""The kernels of routines, by name: each makes a `Kernel` from a machine and the types of a call."""
+"""The kernels of routines, by name: each is made by a `MakeKernel`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Mapping
+from typing import Final
 
-from .....dialects.types import TensorType
-from ....ir.aliases import Type
-from ..executable import Kernel
 from .cholesky import cholesky
 from .eigen import eigen
 from .jacobi import jacobi
 from .lu import lu
+from .matrices import MakeKernel
 from .reflections import reflections
 from .svd import singular
 from .triangular import FORMS, triangular_solve
-from .vectors import Machine
-
-MakeKernel: TypeAlias = Callable[[Machine, Sequence[TensorType], Sequence[Type]], Kernel]
 
 KERNELS: Final[Mapping[str, MakeKernel]] = {
     "cholesky": cholesky,

@@ -15,9 +15,9 @@ from typing import Final
 
 from .....dialects import mlir
 from .....dialects.types import TensorType
-from ....ir.aliases import Type, Value
+from ....ir.aliases import Value
 from ..builder import Array, Number, Place, carried, constant, index, loop
-from ..executable import Kernel, Result
+from ..executable import Kernel, Result, Size
 from .complex_lanes import lanes_for
 from .matrices import each_matrix, scratch, workgroups
 from .tiles import Rows, Tile, take_products
@@ -27,12 +27,12 @@ ONE_BLOCK: Final = 128  # rows of a matrix that are one block
 BLOCK: Final = 32
 
 
-def cholesky(machine: Machine, types: Sequence[TensorType], results: Sequence[Type]) -> Kernel:
+def cholesky(machine: Machine, batch: Size, types: Sequence[TensorType], results: Sequence[Result]) -> Kernel:
     """The kernel of a routine: matrices to their lower factors."""
     (type_,) = types
     *_, size = [int(n or 0) for n in type_.static_shape]
     lanes = lanes_for(machine, type_.dtype, max(size, ROWS))
-    count = workgroups(type_, 2)
+    count = workgroups(batch)
     copies = scratch(count, lanes.padded(size), lanes.stride(size), lanes)
 
     def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
@@ -44,10 +44,9 @@ def cholesky(machine: Machine, types: Sequence[TensorType], results: Sequence[Ty
             work.take(lanes.stored(Matrix(source, lead)))
             work.give(lanes.stored(Matrix(factor, lead)), work.factored())
 
-        each_matrix(type_, 2, one)
+        each_matrix(source, 2, one)
 
-    buffers = Result(results[0]), Result(copies)
-    return Kernel("cholesky", buffers, emit, (machine,), (count,), has_parts=lanes.parts > 1)
+    return Kernel("cholesky", (results[0], copies), emit, (machine,), (count,), has_parts=lanes.parts > 1)
 
 
 @dataclass(frozen=True, slots=True)

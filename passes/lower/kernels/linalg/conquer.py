@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from .....dialects import mlir
-from ....ir.aliases import Type
 from ..builder import Number, carried, choose, index, loop, repeated, when
+from ..executable import Result, Size
 from .deflation import Deflation, rotate
+from .matrices import scratch_of
 from .packed import Packed, pack_sizes
 from .ql import Tridiagonal
 from .rank_one import Vectors
@@ -38,10 +39,10 @@ def conquer_sizes(lanes: Lanes, size: int) -> list[tuple[int, int]]:
     return [(padded, length), (padded, length), (LINES, length), *pack_sizes(lanes, size)]
 
 
-def conquer_integers(lanes: Lanes, count: int, size: int) -> Type:
-    """The type of the scratch for integers."""
+def conquer_integers(lanes: Lanes, count: Size, size: int) -> Result:
+    """The scratch for integers."""
     columns = lanes.stride(size + 2 * lanes.panel)
-    return mlir.ir.RankedTensorType.get([count, INTEGERS, columns], mlir.ir.IntegerType.get_signless(32))
+    return scratch_of(count, (INTEGERS, columns), mlir.ir.IntegerType.get_signless(32))
 
 
 @dataclass(frozen=True, slots=True)

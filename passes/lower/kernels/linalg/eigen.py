@@ -9,16 +9,16 @@ tridiagonal matrix (`conquer.py`), reflected.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from .....dialects.types import TensorType
-from ....ir.aliases import Type, Value
+from ....ir.aliases import Value
 from ..builder import Array, Number, Place, carried, choose, index, loop
-from ..executable import Kernel, Result
+from ..executable import Kernel, Result, Size
 from .conquer import Conquer, conquer_integers, conquer_sizes
-from .matrices import each_matrix, scratch, workgroups
+from .matrices import MakeKernel, each_matrix, scratch, workgroups
 from .pending import panel_of
 from .ql import Tridiagonal
 from .reflections import PANEL, Reflections
@@ -31,14 +31,14 @@ LARGE: Final = 64  # rows from which on register tiles have two vectors
 DIVIDED: Final = 64  # rows from which on a tridiagonal matrix is divided
 
 
-def eigen(*, with_vectors: bool) -> Callable[[Machine, Sequence[TensorType], Sequence[Type]], Kernel]:
+def eigen(*, with_vectors: bool) -> MakeKernel:
     """The kernel of a routine: matrices to eigenvalues, and to vectors."""
 
-    def make(machine: Machine, types: Sequence[TensorType], results: Sequence[Type]) -> Kernel:
+    def make(machine: Machine, batch: Size, types: Sequence[TensorType], results: Sequence[Result]) -> Kernel:
         (type_,) = types
         size = int(type_.static_shape[-1] or 0)
         lanes = Lanes.of(machine, type_.dtype, PANEL if size < LARGE else 2 * PANEL)
-        count, padded = workgroups(type_, 2), lanes.padded(size)
+        count, padded = workgroups(batch), lanes.padded(size)
         length = lanes.stride(size + lanes.width)
         sizes = [
             (padded, length),
@@ -83,9 +83,9 @@ def eigen(*, with_vectors: bool) -> Callable[[Machine, Sequence[TensorType], Seq
                 if with_vectors:
                     transpose_out(lanes, copy, Matrix(outputs[1], lead), (size, size), strip)
 
-            each_matrix(type_, 2, one)
+            each_matrix(source, 2, one)
 
-        return Kernel("eigh", tuple(map(Result, [*results, *buffers])), emit, (machine,), (count,))
+        return Kernel("eigh", (*results, *buffers), emit, (machine,), (count,))
 
     return make
 

@@ -17,9 +17,9 @@ import numpy as np
 
 from .....dialects import mlir
 from .....dialects.types import TensorType
-from ....ir.aliases import Type, Value
+from ....ir.aliases import Value
 from ..builder import Array, Number, branches, carried, choose, constant, index, loop, repeated
-from ..executable import Kernel, Result
+from ..executable import Kernel, Result, Size
 from .matrices import each_matrix, scratch, workgroups
 from .transposes import transpose_in, transpose_out
 from .vectors import Lanes, Machine, Matrix, lead_of, magnitude, root, total
@@ -28,12 +28,12 @@ PANEL: Final = 16
 MOST: Final = 30  # sweeps; 6 to 9 are usual
 
 
-def jacobi(machine: Machine, types: Sequence[TensorType], results: Sequence[Type]) -> Kernel:
+def jacobi(machine: Machine, batch: Size, types: Sequence[TensorType], results: Sequence[Result]) -> Kernel:
     """The kernel of a routine: matrices, and others that follow, to what rotations make of them."""
     columns = int(types[0].static_shape[-1] or 0)
     heights = [int(t.static_shape[-2] or 0) for t in types]
     lanes = Lanes.of(machine, types[0].dtype, PANEL)
-    count = workgroups(types[0], 2)
+    count = workgroups(batch)
     buffers = [
         *(scratch(count, lanes.padded(columns), lanes.stride(n + lanes.width), lanes) for n in heights),
         scratch(count, lanes.width, lanes.stride(columns), lanes),
@@ -51,9 +51,9 @@ def jacobi(machine: Machine, types: Sequence[TensorType], results: Sequence[Type
             for target, copy, height in zip(targets, copies, heights, strict=True):
                 transpose_out(lanes, copy, Matrix(target, lead), (height, columns), strip)
 
-        each_matrix(types[0], 2, one)
+        each_matrix(sources[0], 2, one)
 
-    return Kernel("jacobi", tuple(map(Result, [*results, *buffers])), emit, (machine,), (count,))
+    return Kernel("jacobi", (*results, *buffers), emit, (machine,), (count,))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ from typing import Final
 
 from .....dialects import mlir
 from .....dialects.types import TensorType
-from ....ir.aliases import Type, Value
+from ....ir.aliases import Value
 from ..builder import Array, Number, broadcast, carried, choose, constant, index, loop, when
-from ..executable import Kernel, Result
+from ..executable import Kernel, Result, Size
 from .complex_lanes import lanes_for
 from .matrices import each_matrix, scratch, workgroups
 from .tiles import Tile, take_products
@@ -30,13 +30,13 @@ WIDE: Final = 32  # the same of large matrices
 LARGE: Final = 400  # columns from which on panels are wide
 
 
-def lu(machine: Machine, types: Sequence[TensorType], results: Sequence[Type]) -> Kernel:
+def lu(machine: Machine, batch: Size, types: Sequence[TensorType], results: Sequence[Result]) -> Kernel:
     """The kernel of a routine: matrices to packed factors, pivots and permutations."""
     (type_,) = types
     rows, columns = (int(n or 0) for n in type_.static_shape[-2:])
     lanes = lanes_for(machine, type_.dtype, max(columns, ROWS))
     panel = max(WIDE if columns >= LARGE else NARROW, lanes.panel)
-    count = workgroups(type_, 2)
+    count = workgroups(batch)
     padded = -(-rows // panel) * panel
     width = -(-columns // panel) * panel
     copies = scratch(count, padded, lanes.stride(width), lanes)
@@ -65,10 +65,9 @@ def lu(machine: Machine, types: Sequence[TensorType], results: Sequence[Type]) -
             with loop(0, rows) as row:
                 copy_row(lanes, (work.work, row), (target, row), columns)
 
-        each_matrix(type_, 2, one)
+        each_matrix(source, 2, one)
 
-    buffers = [*map(Result, results), Result(copies), Result(panels)]
-    return Kernel("lu", tuple(buffers), emit, (machine,), (count,), has_parts=lanes.parts > 1)
+    return Kernel("lu", (*results, copies, panels), emit, (machine,), (count,), has_parts=lanes.parts > 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,44 +1,63 @@
-"""How a batch of matrices is divided among workgroups, and the scratch that each of them has."""
+"""How a batch of matrices is divided among workgroups, and the scratch that each of them has.
+
+A count of matrices is a number or, where it shows at the call, a value of the program that calls the kernel;
+the kernel itself multiplies the sizes of the leading axes of an array.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import prod
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
 
 from .....dialects import mlir
 from .....dialects.types import TensorType
 from ....ir.aliases import Type
-from ..builder import Number, index, loop
-from ..executable import workgroup_count, workgroup_id
-from .vectors import Lanes
+from ..builder import Array, Number, Place, index, loop, product
+from ..executable import Kernel, Result, Size, workgroup_count, workgroup_id
+from .vectors import Lanes, Machine
+
+MakeKernel: TypeAlias = Callable[[Machine, Size, Sequence[TensorType], Sequence[Result]], Kernel]
+"""Makes the kernel of a routine for a machine, a count of matrices or rows, types of operands and results."""
 
 MOST_WORKGROUPS: Final = 16
 
 
-def matrix_count(type_: TensorType, kept: int) -> int:
-    """How many matrices (or other arrays of `kept` axes) an array has."""
-    return prod(int(n or 0) for n in type_.static_shape[: type_.rank - kept])
+def matrix_count(array: Array, kept: int) -> Place:
+    """Inside a kernel: how many matrices (or other arrays of `kept` axes) an array has."""
+    return product(array.size(axis) for axis in range(len(array.type.shape) - kept))
 
 
-def workgroups(type_: TensorType, kept: int, parts: int = 1) -> int:
-    """How many workgroups share the matrices, each of which has independent `parts`."""
-    return max(1, min(matrix_count(type_, kept) * parts, MOST_WORKGROUPS))
+def workgroups(count: Size, parts: int = 1) -> Size:
+    """How many workgroups share so many matrices, each of which has independent `parts`."""
+    if isinstance(count, int):
+        return max(1, min(count * parts, MOST_WORKGROUPS))
+    return (Number(count) * parts).least(MOST_WORKGROUPS).value
 
 
-def scratch(count: int, rows: int, columns: int, lanes: Lanes) -> Type:
-    """The type of scratch: a matrix for each workgroup."""
-    return mlir.ir.RankedTensorType.get([count, rows, columns * lanes.parts], lanes.element)
+def scratch(count: Size, rows: int, columns: int, lanes: Lanes) -> Result:
+    """Scratch: a matrix for each of so many workgroups."""
+    return scratch_of(count, (rows, columns * lanes.parts), lanes.element)
 
 
-def each_matrix(type_: TensorType, kept: int, one: Callable[[Number, Number], None], parts: int = 1) -> None:
-    """`one(number, mine)` for every matrix (or part of one) of this workgroup, which is the `mine`th."""
-    each_part(matrix_count(type_, kept) * parts, one)
+def scratch_of(count: Size, shape: Sequence[int], element: Type) -> Result:
+    """Scratch: an array for each of so many workgroups."""
+    tensor = mlir.ir.RankedTensorType
+    if isinstance(count, int):
+        return Result(tensor.get([count, *shape], element))
+    return Result(tensor.get([mlir.ir.ShapedType.get_dynamic_size(), *shape], element), (count,))
 
 
-def each_part(count: int, one: Callable[[Number, Number], None]) -> None:
+def each_matrix(array: Array, kept: int, one: Callable[[Number, Number], None], parts: int = 1) -> None:
+    """`one(number, mine)` for every matrix (or part of one) of this workgroup, which is the `mine`th.
+
+    `array` has these matrices, in its last `kept` axes.
+    """
+    each_part(product([matrix_count(array, kept), parts]), one)
+
+
+def each_part(count: Place, one: Callable[[Number, Number], None]) -> None:
     """The same for so many parts of any kind."""
-    if count == 1:
+    if isinstance(count, int) and count == 1:
         one(index(0), index(0))
         return
     mine = Number(workgroup_id())

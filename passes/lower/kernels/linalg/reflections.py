@@ -15,9 +15,9 @@ from typing import Final
 
 from .....dialects import mlir
 from .....dialects.types import TensorType
-from ....ir.aliases import Type, Value
+from ....ir.aliases import Value
 from ..builder import Array, Number, Place, carried, choose, index, loop
-from ..executable import Kernel, Result
+from ..executable import Kernel, Result, Size
 from .matrices import each_matrix, scratch, workgroups
 from .tiles import Tile
 from .transposes import transpose_in, transpose_out
@@ -37,14 +37,16 @@ from .vectors import (
 PANEL: Final = 16  # columns, at most
 
 
-def reflections(machine: Machine, types: Sequence[TensorType], results: Sequence[Type]) -> Kernel:
+def reflections(
+    machine: Machine, batch: Size, types: Sequence[TensorType], results: Sequence[Result]
+) -> Kernel:
     """The kernel of a routine: matrices to `q` and `r`."""
     (type_,) = types
     rows, columns = (int(n or 0) for n in type_.static_shape[-2:])
     lanes = Lanes.of(machine, type_.dtype, PANEL)
     panel = lanes.panel
-    width = int(mlir.ir.RankedTensorType(results[0]).shape[-1])
-    count = workgroups(type_, 2)
+    width = int(mlir.ir.RankedTensorType(results[0].type).shape[-1])
+    count = workgroups(batch)
     length = lanes.stride(rows + lanes.width)
     buffers = [
         scratch(count, lanes.padded(columns), length, lanes),
@@ -71,9 +73,9 @@ def reflections(machine: Machine, types: Sequence[TensorType], results: Sequence
             work.clear_below()
             transpose_out(lanes, parts[0], Matrix(r, lead), (width, columns), parts[6])
 
-        each_matrix(type_, 2, one)
+        each_matrix(source, 2, one)
 
-    return Kernel("qr", tuple(map(Result, [*results, *buffers])), emit, (machine,), (count,))
+    return Kernel("qr", (*results, *buffers), emit, (machine,), (count,))
 
 
 @dataclass(frozen=True, slots=True)

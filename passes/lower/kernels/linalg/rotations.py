@@ -17,17 +17,18 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from .....dialects import mlir
-from ....ir.aliases import Type
 from ..builder import Number, Place, branches, carried, choose, index, loop, when
+from ..executable import Result, Size
+from .matrices import scratch_of
 from .vectors import Lanes, Matrix
 
 SWEEPS: Final = 32  # whose rotations are kept, an even number
 WINDOW: Final = 32  # rows
 
 
-def integers(count: int) -> Type:
-    """The type of the scratch for `ranges`."""
-    return mlir.ir.RankedTensorType.get([count, SWEEPS, 2], mlir.ir.IntegerType.get_signless(32))
+def integers(count: Size) -> Result:
+    """The scratch for `ranges`."""
+    return scratch_of(count, (SWEEPS, 2), mlir.ir.IntegerType.get_signless(32))
 
 
 def strip_width(lanes: Lanes) -> int:

@@ -9,17 +9,17 @@ factors, and rotated by the QR algorithm (`bidiagonal_qr.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from .....dialects.types import TensorType
-from ....ir.aliases import Type, Value
+from ....ir.aliases import Value
 from ..builder import Array, Number, Place, carried, choose, index, loop
-from ..executable import Kernel, Result
+from ..executable import Kernel, Result, Size
 from .bidiagonal import BESIDE, DIAGONAL, LINES, Bidiagonal
 from .bidiagonal_qr import BidiagonalValues
-from .matrices import each_matrix, scratch, workgroups
+from .matrices import MakeKernel, each_matrix, scratch, workgroups
 from .pending import panel_of
 from .reflections import PANEL, Reflections
 from .rotations import Rotations, integers, scratch_sizes
@@ -29,14 +29,14 @@ from .vectors import ROWS, Lanes, Machine, Matrix, copy_row, lead_of, magnitude
 LARGE: Final = 64  # rows from which on register tiles have two vectors
 
 
-def singular(*, with_vectors: bool) -> Callable[[Machine, Sequence[TensorType], Sequence[Type]], Kernel]:
+def singular(*, with_vectors: bool) -> MakeKernel:
     """The kernel of a routine: matrices to left vectors, values and right vectors, or to values."""
 
-    def make(machine: Machine, types: Sequence[TensorType], results: Sequence[Type]) -> Kernel:
+    def make(machine: Machine, batch: Size, types: Sequence[TensorType], results: Sequence[Result]) -> Kernel:
         (type_,) = types
         size = int(type_.static_shape[-1] or 0)
         lanes = Lanes.of(machine, type_.dtype, PANEL if size < LARGE else 2 * PANEL)
-        count, padded = workgroups(type_, 2), lanes.padded(size)
+        count, padded = workgroups(batch), lanes.padded(size)
         length = lanes.stride(size + max(ROWS, lanes.width))
         panel = panel_of(lanes)
         bases = [(padded, length)] * (2 if with_vectors else 0)
@@ -73,10 +73,10 @@ def singular(*, with_vectors: bool) -> Callable[[Machine, Sequence[TensorType], 
                 else:
                     work.sort(outputs[0], lead, None, poison)
 
-            each_matrix(type_, 2, one)
+            each_matrix(source, 2, one)
 
         name = "svd" if with_vectors else "svdvals"
-        return Kernel(name, tuple(map(Result, [*results, *buffers])), emit, (machine,), (count,))
+        return Kernel(name, (*results, *buffers), emit, (machine,), (count,))
 
     return make
 

@@ -8,15 +8,15 @@ is used. Quotients are divisions, so that a zero on the diagonal yields what it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .....dialects.types import TensorType
-from ....ir.aliases import Type, Value
+from ....ir.aliases import Value
 from ..builder import Array, Number, Place, index, loop, when
-from ..executable import Kernel, Result
+from ..executable import Kernel, Result, Size
 from .complex_lanes import lanes_for
-from .matrices import each_matrix, scratch, workgroups
+from .matrices import MakeKernel, each_matrix, scratch, workgroups
 from .tiles import Rows, Tile
 from .vectors import ROWS, Lanes, Machine, Matrix, copy_row, lead_of
 
@@ -48,15 +48,15 @@ class Form:
 FORMS = [Form(bool(lower), bool(unit), bool(back)) for lower in (1, 0) for unit in (0, 1) for back in (0, 1)]
 
 
-def triangular_solve(form: Form) -> Callable[[Machine, Sequence[TensorType], Sequence[Type]], Kernel]:
+def triangular_solve(form: Form) -> MakeKernel:
     """The kernel of a routine: triangles and right-hand sides to solutions."""
 
-    def make(machine: Machine, types: Sequence[TensorType], results: Sequence[Type]) -> Kernel:
+    def make(machine: Machine, batch: Size, types: Sequence[TensorType], results: Sequence[Result]) -> Kernel:
         right = types[1]
         size, columns = (int(n or 0) for n in right.static_shape[-2:])
         lanes = lanes_for(machine, right.dtype, columns)
         panels = -(-columns // lanes.panel)
-        count = workgroups(right, 2, panels)
+        count = workgroups(batch, panels)
 
         def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
             factors, given, solved, copies = map(Array, (*operands, *written))
@@ -72,11 +72,10 @@ def triangular_solve(form: Form) -> Callable[[Machine, Sequence[TensorType], Seq
                 _System(form, lanes, size, triangle, work).solve()
                 part.copy(size, target, work, is_taken=False)
 
-            each_matrix(right, 2, one, panels)
+            each_matrix(given, 2, one, panels)
 
         copies = scratch(count, size, lanes.panel, lanes)
-        buffers = Result(results[0]), Result(copies)
-        return Kernel(form.name, buffers, emit, (machine,), (count,), has_parts=lanes.parts > 1)
+        return Kernel(form.name, (results[0], copies), emit, (machine,), (count,), has_parts=lanes.parts > 1)
 
     return make
 

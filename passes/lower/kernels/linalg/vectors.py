@@ -211,7 +211,7 @@ class Matrix:
 
 def lead_of(array: Array, number: Place, kept: int) -> tuple[Place, ...]:
     """The leading places of the matrix (or row) of a number, whose own axes are the last `kept` ones."""
-    sizes = [int(n) for n in array.type.shape[: len(array.type.shape) - kept]]
+    sizes = [array.size(axis) for axis in range(len(array.type.shape) - kept)]
     places: list[Place] = []
     rest = index(number)
     for size in reversed(sizes[1:]):

@@ -55,7 +55,8 @@ class Memory:
         """The same memory in another shape."""
         arrays = (self.elements, self.known, self.written_by)
         elements, known, written_by = (a.reshape(shape) for a in arrays)
-        assert all(np.shares_memory(a, b) for a, b in zip(arrays, (elements, known, written_by), strict=True))
+        seen = zip(arrays, (elements, known, written_by), strict=True)
+        assert not elements.size or all(np.shares_memory(a, b) for a, b in seen)
         return Memory(elements, known, self.is_writable, written_by)
 
     def at(self, places: Sequence[int], width: int | None) -> Any:
@@ -289,7 +290,7 @@ def of_memory(operation: Any, kind: str) -> Callable[..., Any]:
     if kind == "maskedstore":
         return masked_store
     if kind == "collapse_shape":
-        shape = type_.shape
+        shape = [-1 if n < 0 else n for n in mlir.ir.MemRefType(type_).shape]
         return lambda _, x: x.seen_as(shape)
     if kind == "dim":
         return lambda _, x, axis: np.int64(x.elements.shape[int(axis)])

@@ -13,20 +13,29 @@ from adze.passes.pipeline import lower
 from adze.runtime.targets import parse_target
 
 from ..programs import build
-from .interpreter import run_kernel
+from .interpreter import counts_of, run_kernel
 
 TARGETS = ("cpu:x86-64", "cpu:x86-64-v3", "cpu:x86-64-v4")
 """Vectors of 128, 256 and 512 bits; the first one has no fused products."""
+WORKGROUPS = 3
+"""Which share the matrices where the call counts these."""
 
 
 def run_routine(
-    kernel: str, arrays: Sequence[np.ndarray], results: Sequence[TensorType], target: str
+    kernel: str, arrays: Sequence[np.ndarray], results: Sequence[TensorType], target: str, *, named: int = 0
 ) -> tuple[np.ndarray, ...]:
-    """The results of the kernel of a routine that is compiled for a target."""
-    types = [TensorType(a.shape, a.dtype) for a in arrays]
+    """The results of the kernel of a routine that is compiled for a target.
+
+    `named`: how many of the first axes have sizes that show at the call.
+    """
+    sizes = arrays[0].shape[:named]
+    results = [TensorType((*(None for _ in sizes), *r.shape[named:]), r.dtype) for r in results]
+    types = [TensorType((*(None for _ in sizes), *a.shape[named:]), a.dtype) for a in arrays]
 
     def body(b: Any, *xs: Any) -> Any:
-        return [b.full(0, r.shape, r.dtype) for r in results]  # what the callee computes does not matter
+        # What the callee computes does not matter.
+        shapes = [(*(b.dim(xs[0], axis=a) for a in range(named)), *r.shape[named:]) for r in results]
+        return [b.full(0, shape, r.dtype) for shape, r in zip(shapes, results, strict=True)]
 
     def main(b: Any, *xs: Any) -> Any:
         if kernel.startswith("solve") or "fft" in kernel:
@@ -39,9 +48,11 @@ def run_routine(
     text = str(module)
     assert text.count("flow.dispatch @") == 1 and "_callee" not in text
     symbol = text.split("flow.dispatch @")[1].split("::")[0]
-    count = int(text.split("stream.return %c")[1].split(",")[0])
-    operands = [of_parts(a) for a in (*arrays, *constants_of(module))]
-    written = run_kernel(module, symbol, operands, count)[: len(results)]
+    operands: list[Any] = [of_parts(a) for a in (*arrays, *constants_of(module))]
+    workload = [WORKGROUPS] if named else []
+    operands += [*sizes, *workload]
+    written = run_kernel(module, symbol, operands, counts_of(module, symbol, workload))
+    written = written[: len(results)]
     return tuple(w.view(r.dtype) if w.dtype != r.dtype else w for w, r in zip(written, results, strict=True))
 
 

@@ -1,0 +1,46 @@
+"""Which arrays the kernels of routines take, by the name of the kernel.
+
+Idea: the last axes of an operand are those of one matrix or row, whose sizes must be known. The axes before
+them, of which there may be any number, count matrices; how many there are may show at the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from .types import COMPLEX, FLOAT32, FLOAT64, TensorType
+
+DTYPES: Final = (FLOAT32, FLOAT64)
+_SOLVES: Final = tuple(
+    f"solve_{triangle}{unit}{transposed}"
+    for triangle in ("lower", "upper")
+    for unit in ("", "_unit")
+    for transposed in ("", "_transposed")
+)
+_ROWS: Final = ("fft", "ifft", "rfft", "irfft", "rfft_transposed", "irfft_transposed")
+_MATRICES: Final = (
+    *("cholesky", "lu", "qr", "qr_complete", "jacobi", "eigh", "eigvalsh", "svd", "svdvals"),
+    *("fft_columns", "ifft_columns", *_SOLVES),
+)
+COMPLEX_KERNELS: Final = ("fft", "ifft", "fft_columns", "ifft_columns", "irfft", "rfft_transposed")
+ANY_KERNELS: Final = ("lu", "cholesky", *_SOLVES)
+OWN_AXES: Final[Mapping[str, int]] = {**dict.fromkeys(_ROWS, 1), **dict.fromkeys(_MATRICES, 2)}
+"""How many axes a matrix or a row has."""
+
+
+def takes(kernel: str, operands: Sequence[TensorType]) -> bool:
+    """Whether a kernel of that name takes such arrays, if a target has it."""
+    is_complex = operands[0].dtype in COMPLEX
+    if not is_complex and operands[0].dtype not in DTYPES:
+        return False
+    if kernel not in ANY_KERNELS and is_complex != (kernel in COMPLEX_KERNELS):
+        return False
+    return all(_has_known_items(kernel, type_) for type_ in operands)
+
+
+def _has_known_items(kernel: str, type_: TensorType) -> bool:
+    """Whether there are elements in all axes of known size, and only axes that count have others."""
+    sizes = type_.static_shape
+    own = OWN_AXES.get(kernel, type_.rank)
+    return 0 not in sizes and None not in sizes[type_.rank - own :]
