@@ -38,6 +38,7 @@ from .lower.kernels.element_kernels import ElementKernels
 from .lower.kernels.loops.replace import LoopKernels
 from .lower.kernels.loops.select import SelectLoops
 from .lower.kernels.loops.split_lanes import SplitLanes
+from .lower.kernels.partial_columns import PartialColumns
 from .lower.kernels.reduction_kernels import ReductionKernels
 from .lower.kernels.routines import ExpandRoutines, RoutineKernels
 from .lower.kernels.small_ops import GroupSmallOps
@@ -135,6 +136,7 @@ AFTER_FLOW: Final[tuple[Pass, ...]] = (
     DistinctSizes(),
     DivideByConstants(),
     StencilKernels(),
+    PartialColumns(),
     ReductionKernels(),
     ElementKernels(),
     TileKernels(),

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ....dialects import mlir
-from ...ir.aliases import Value
+from ...ir.aliases import Type, Value
 from ..tuning.column_tiles import ColumnLoops
 from ..tuning.kernel_sizes import LEAST, WORKGROUPS
 from .builder import Array, Number, Place, ceil_divided, index, local, loop, most
-from .element_code import Code, Key, Scope, combined, from_memory, in_memory
+from .element_code import Code, Key, Scope, combined, from_memory, identity, in_memory
 from .executable import stored_element, workgroup_id
 from .partial_vectors import store_some
 from .reduced_rows import places_of
@@ -29,7 +29,7 @@ from .reduction_programs import Loaded, ReductionProgram, Step
 Kept = list[tuple[Step, Value]]
 
 
-class _Vector(NamedTuple):
+class ColumnVector(NamedTuple):
     """The first column of a vector, where the buffers have it, and how many columns it has."""
 
     column: Number
@@ -73,7 +73,7 @@ class Columns:
         """Each group of rows that are summed."""
         program, code = self.program, self._code
         start = Number(workgroup_id(0)) * (self.loops.width * self.loops.vectors)
-        buffers = {key: self._buffer(key) for key in kept_keys(program)}
+        buffers = buffers_of(program, self.loops)
         count, together = self._groups, self._together
         first = Number(workgroup_id(1)) * together
         last = first + together
@@ -81,13 +81,21 @@ class Columns:
         with loop(first, last if are_whole else last.least(count)) as number:
             sizes = [code.size(at) for at in program.outer]
             places = dict(zip(program.outer, places_of(number, sizes), strict=True))
-            _Block(code, self.loops, Scope(code, places), start, buffers).run()
+            Block(code, self.loops, Scope(code, places), start, buffers).run()
 
-    def _buffer(self, key: Key) -> Array:
-        element = (key.result if isinstance(key, Step) else key).type
-        if isinstance(element, mlir.ir.IndexType):
-            element = mlir.ir.IntegerType.get_signless(64)
-        return local([self.loops.width * self.loops.vectors], stored_element(element))
+
+def buffers_of(program: ReductionProgram, loops: ColumnLoops) -> dict[Key, Array]:
+    """A place for what is kept of each column of a block."""
+    size = loops.width * loops.vectors
+    return {key: local([size], element_kept(key)) for key in kept_keys(program)}
+
+
+def element_kept(key: Key) -> Type:
+    """The type that a number of a column has in memory."""
+    element = (key.result if isinstance(key, Step) else key).type
+    if isinstance(element, mlir.ir.IndexType):
+        element = mlir.ir.IntegerType.get_signless(64)
+    return stored_element(element)
 
 
 def kept_keys(program: ReductionProgram) -> list[Key]:
@@ -123,8 +131,11 @@ def _of_columns(code: Code, steps: Sequence[Step]) -> Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
-    """The code of a block of columns from `start` on; `group` knows what is the same for all of them."""
+class Block:
+    """The code of a block of columns from `start` on; `group` knows what is the same for all of them.
+
+    `first` is the first of the `count` rows that are scanned, all of them where it is None.
+    """
 
     code: Code
     loops: ColumnLoops
@@ -132,44 +143,57 @@ class _Block:
     start: Number
     buffers: dict[Key, Array]
     prepared: set[Key] = field(default_factory=set)
+    first: Number | None = None
+    count: int = 0
 
     def run(self) -> None:
         """Reductions in their order, those together that do not depend on each other; then what is stored."""
         program = self.code.program
         for steps in program.reductions:
-            self._reduce(steps)
-        kept = [(step, argument) for step, argument in program.stores if not step.is_full]
+            self.reduce(steps)
+        self.store_columns()
+        self.store_elements()
+
+    def store_columns(self) -> None:
+        """Store what columns are reduced to, and what is computed of that."""
+        kept = [(step, argument) for step, argument in self.code.program.stores if not step.is_full]
         if kept:
-            for vector in self._vectors():
+            for vector in self.vectors():
                 self._store_columns(kept, vector)
-        whole = [(step, argument) for step, argument in program.stores if step.is_full]
+
+    def store_elements(self) -> None:
+        """Compute elements and store them."""
+        whole = [(step, argument) for step, argument in self.code.program.stores if step.is_full]
         if whole:
             self._store(whole)
 
-    def _vectors(self) -> Iterator[_Vector]:
+    def vectors(self) -> Iterator[ColumnVector]:
         """The vectors of the block."""
         width, vectors, columns = self.loops.width, self.loops.vectors, self.code.size(self.code.last)
         stop = self.start + width * vectors
         if not isinstance(columns, int):
             whole = columns // width * width
             with loop(self.start, stop.least(whole), width) as at:
-                yield _Vector(at, at - self.start, width)
+                yield ColumnVector(at, at - self.start, width)
             with loop(most(self.start, whole), stop.least(columns), width) as at:
-                yield _Vector(at, at - self.start, columns - at)
+                yield ColumnVector(at, at - self.start, columns - at)
         elif self.loops.is_unrolled:
             for slot in range(0, width * vectors, width):
                 column = self.start + slot
                 at = column.least(columns - width) if columns % (width * vectors) else column
-                yield _Vector(at, slot, width)
+                yield ColumnVector(at, slot, width)
         else:
-            with loop(self.start, stop.least(columns) if columns % (width * vectors) else stop, width) as at:
-                yield _Vector(at.least(columns - width) if columns % width else at, at - self.start, width)
+            stop = stop.least(columns) if columns % (width * vectors) else stop
+            with loop(self.start, stop, width) as at:
+                column = at.least(columns - width) if columns % width else at
+                yield ColumnVector(column, at - self.start, width)
 
     def _rows(self, together: int) -> Iterator[list[dict[int, Number]]]:
         """The places of the summed loops, some at once."""
         program = self.code.program
         sizes = [self.code.size(at) for at in program.summed]
-        count = self.code.count(program.summed)
+        count = self.code.count(program.summed) if self.first is None else self.count
+        first: Place = 0 if self.first is None else self.first
 
         def places(row: Number, number: int) -> list[dict[int, Number]]:
             return [
@@ -179,23 +203,23 @@ class _Block:
 
         whole = count // together * together
         if not isinstance(whole, int) or whole:
-            with loop(0, whole, together) as row:
+            with loop(first, first + whole, together) as row:
                 yield places(row, together)
         if not isinstance(count, int) or not isinstance(whole, int):
-            with loop(whole, count) as row:
+            with loop(first + whole, first + count) as row:
                 yield places(row, 1)
         elif count > whole:
-            yield places(index(whole), count - whole)
+            yield places(index(first + whole), count - whole)
 
-    def _reduce(self, steps: Sequence[Step]) -> None:
+    def reduce(self, steps: Sequence[Step]) -> None:
         """One scan of the rows for the reductions `steps`."""
         closure = self.code.program.closure(steps)
         self._prepare(closure, steps)
         for rows in self._rows(self.loops.rows):
             lines = [self._line(places, closure) for places in rows]
-            for vector in self._vectors():
-                above = self._columns(vector, closure)
-                totals = [self._total(above, step) for step in steps]
+            for vector in self.vectors():
+                above = self.columns(vector, closure)
+                totals = [self.total(above, step) for step in steps]
                 for line in lines:
                     elements = self._elements(line, above)
                     totals = [
@@ -203,7 +227,7 @@ class _Block:
                         for step, total in zip(steps, totals, strict=True)
                     ]
                 for step, total in zip(steps, totals, strict=True):
-                    self._keep(step, vector, total)
+                    self.keep(step, vector, total)
 
     def _store(self, stored: Sequence[tuple[Step, int]]) -> None:
         """One scan that computes elements and stores them."""
@@ -211,8 +235,8 @@ class _Block:
         self._prepare(closure, [])
         for rows in self._rows(self.loops.rows):
             lines = [self._line(places, closure) for places in rows]
-            for vector in self._vectors():
-                above = self._columns(vector, closure)
+            for vector in self.vectors():
+                above = self.columns(vector, closure)
                 for line in lines:
                     elements = self._elements(line, above)
                     for step, argument in stored:
@@ -221,11 +245,11 @@ class _Block:
                         number = in_memory(self.code.lifted(elements.of(step)), array)
                         store_some(array, number, vector.columns, *places)
 
-    def _store_columns(self, stored: Sequence[tuple[Step, int]], vector: _Vector) -> None:
+    def _store_columns(self, stored: Sequence[tuple[Step, int]], vector: ColumnVector) -> None:
         """Store what columns are reduced to, or what is computed of that."""
-        above = self._columns(vector, ())
+        above = self.columns(vector, ())
         for step, argument in stored:
-            number = self._total(above, step) if step.sums else self.code.lifted(above.of(step))
+            number = self.total(above, step) if step.sums else self.code.lifted(above.of(step))
             array = self.code.arrays[argument]
             places = [above.places[at] for at in self.code.program.outer]
             store_some(array, in_memory(number, array), vector.columns, *places, vector.column)
@@ -236,14 +260,18 @@ class _Block:
         """Compute what the scan of a block takes, and begin with its reductions."""
         self.group.prepare(closure)
         new = [(step, value) for step, value in _of_columns(self.code, closure) if value not in self.prepared]
-        for vector in self._vectors():
-            above = self._columns(vector, ())
+        for vector in self.vectors():
+            above = self.columns(vector, ())
             for step, value in new:
-                self._keep(value, vector, self.code.lifted(above.value(step, value)))
+                self.keep(value, vector, self.code.lifted(above.value(step, value)))
             for step in steps:
-                self._keep(step, vector, self.code.lifted(above.initial(step)))
+                self.keep(step, vector, self.code.lifted(self.initial(above, step)))
         self.prepared.update(value for _, value in new)
         self.prepared.update(steps)
+
+    def initial(self, above: Scope, step: Step) -> Number:
+        """What a reduction begins with here."""
+        return above.initial(step) if self.first is None else identity(step)
 
     def _line(self, places: dict[int, Number], closure: Sequence[Step]) -> Scope:
         """What holds for a row."""
@@ -251,7 +279,7 @@ class _Block:
         line.prepare(closure)
         return line
 
-    def _columns(self, vector: _Vector, closure: Sequence[Step]) -> Scope:
+    def columns(self, vector: ColumnVector, closure: Sequence[Step]) -> Scope:
         """What holds for a vector of columns."""
 
         def kept(key: Key) -> Number | None:
@@ -273,11 +301,11 @@ class _Block:
     def _elements(self, line: Scope, above: Scope) -> Scope:
         return Scope(self.code, {**line.places, **above.places}, above.count, (line, above))
 
-    def _total(self, above: Scope, step: Step) -> Number:
+    def total(self, above: Scope, step: Step) -> Number:
         found = above.find(step)
         assert found is not None
         return found
 
-    def _keep(self, key: Key, vector: _Vector, number: Number) -> None:
+    def keep(self, key: Key, vector: ColumnVector, number: Number) -> None:
         buffer = self.buffers[key]
         buffer[vector.slot] = in_memory(number, buffer)

@@ -15,7 +15,7 @@ from ....dialects import mlir
 from ....runtime.targets import Target
 from ...base import Pass
 from ...ir.aliases import Operation
-from ..tuning.column_tiles import column_loops
+from ..tuning.column_tiles import ColumnLoops, column_loops
 from ..tuning.row_tiles import row_loops
 from .reduced_columns import Columns, kept_keys
 from .reduced_rows import Rows
@@ -34,10 +34,10 @@ class ReductionKernels(Pass):
 
     def run(self, module: mlir.ir.Module) -> bool:
         """Whether a kernel was written."""
-        return write_kernels(module, _read, _code)
+        return write_kernels(module, read_reduction, _code)
 
 
-def _read(function: Operation) -> ReductionProgram | None:
+def read_reduction(function: Operation) -> ReductionProgram | None:
     """The program of a kernel's function, in which what is subtracted from a sum is added to it negated."""
     for operation in [each.operation for block in function.regions[0].blocks for each in block.operations]:
         if operation.name == GENERIC and "reduction" in kinds_of(operation):
@@ -68,12 +68,17 @@ def _code(target: Target, program: ReductionProgram) -> WrittenKernel | None:
         return functools.partial(Rows, program, rows) if rows else None
     if repeated:
         return None
-    columns = column_loops(
+    columns = loops_of_columns(target, program)
+    return functools.partial(Columns, program, columns) if columns else None
+
+
+def loops_of_columns(target: Target, program: ReductionProgram) -> ColumnLoops | None:
+    """The loops of a program of columns, None where IREE's code is as good."""
+    return column_loops(
         target,
         (program.count(program.outer), program.count(program.summed), program.known_sizes[-1]),
         program.bits,
-        operations,
+        program.operations,
         scans=len(program.scans),
         kept=len(kept_keys(program)),
     )
-    return functools.partial(Columns, program, columns) if columns else None

@@ -10,9 +10,8 @@ of the last result, and computes of the other arrays the rows that come next, of
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from ....dialects import mlir
 from ....runtime.targets import Target, TargetKind
@@ -20,11 +19,17 @@ from ...base import Pass
 from ...ir.aliases import Operation
 from ..plan import target_of
 from ..tuning.stencil_tiles import stencil_loops
-from .executable import DISPATCH, Kernel, Kernels, Result
+from .dispatches import (
+    called_by,
+    dispatches,
+    erase_executables,
+    executables_of,
+    functions_of,
+    kernel_of,
+)
+from .executable import Kernel, Kernels, Result
 from .stencils import Stage, Stencil, read_stage
-from .written_kernels import EXECUTABLE, KernelWarning
-
-FUNCTIONS: Final = ("util.func", "util.initializer")
+from .written_kernels import KernelWarning
 
 
 @dataclass(frozen=True)
@@ -41,63 +46,33 @@ class StencilKernels(Pass):
             return False
         with module.context, mlir.ir.Location.unknown():
             replaced = _fuse_all(target, module)
-            # Nothing of Python refers to what is in them any more: see `add_beside`.
-            for executable in list(module.body.operations):
-                if executable.operation.name == EXECUTABLE and _symbol(executable.operation) in replaced:
-                    executable.operation.erase()
+            erase_executables(module, replaced)
         return bool(replaced)
 
 
 def _fuse_all(target: Target, module: mlir.ir.Module) -> set[str]:
     """Write the kernels of all functions; the symbols of executables that nothing uses any more."""
-    executables = {
-        _symbol(each.operation): each.operation
-        for each in module.body.operations
-        if each.operation.name == EXECUTABLE
-    }
+    executables = executables_of(module)
     replaced: set[str] = set()
-    for function in module.body.operations:
-        if function.operation.name not in FUNCTIONS:
-            continue
-        for block in function.operation.regions[0].blocks:
+    for function in functions_of(module):
+        for block in function.regions[0].blocks:
             stages = [s for o in block.operations if (s := _stage(o.operation, executables)) is not None]
             for group in _groups(stages):
-                called = [_called(stage.dispatch) for stage in group]
+                called = [called_by(stage.dispatch) for stage in group]
                 if _write(target, module, group):
                     replaced.update(called)
-    functions = [each for each in module.body.operations if each.operation.name in FUNCTIONS]
-    return replaced - {_called(each) for each in _dispatches(functions)}
+    return replaced - {called_by(each) for each in dispatches(functions_of(module))}
 
 
 def _stage(operation: Operation, executables: dict[str, Operation]) -> Stage | None:
     """What an op computes, if it dispatches an elementwise kernel with one result in a buffer of its own."""
-    if operation.name != DISPATCH or len(operation.results) != 1 or _is_tied(operation):
+    function = kernel_of(operation, executables)
+    if function is None or len(operation.results) != 1:
         return None
-    segments = list(mlir.ir.DenseI32ArrayAttr(operation.attributes["operandSegmentSizes"]))
-    executable = executables.get(_called(operation))
-    if executable is None or sum(segments) != segments[1]:
-        return None
-    inner = [o.operation for o in executable.regions[0].blocks[0].operations]
-    functions = [
-        each.operation
-        for o in inner
-        if o.name == "builtin.module"
-        for each in o.regions[0].blocks[0].operations
-    ]
-    if len(functions) != 1 or functions[0].name != "func.func":
-        return None
-    program = read_stage(functions[0])
+    program = read_stage(function)
     if program is None or len(program.arguments) != len(operation.operands) + 1:
         return None
     return Stage(operation, program)
-
-
-def _is_tied(dispatch: Operation) -> bool:
-    """Whether a result is written in the buffer of an operand."""
-    if "tied_operands" not in dispatch.attributes:
-        return False
-    ties = mlir.ir.ArrayAttr(dispatch.attributes["tied_operands"])
-    return any(mlir.ir.IntegerAttr(tie).value >= 0 for tie in ties)
 
 
 def _groups(stages: Sequence[Stage]) -> Iterator[list[Stage]]:
@@ -164,24 +139,3 @@ def _write(target: Target, module: mlir.ir.Module, group: list[Stage]) -> bool:
     for stage in reversed(group):
         stage.dispatch.erase()
     return True
-
-
-def _dispatches(operations: Iterable[mlir.ir.OpView]) -> Iterator[Operation]:
-    """The dispatches among operations and within them."""
-    for each in operations:
-        operation = each.operation
-        if operation.name == DISPATCH:
-            yield operation
-        for region in operation.regions:
-            for block in region.blocks:
-                yield from _dispatches(block.operations)
-
-
-def _symbol(operation: Operation) -> str:
-    return str(mlir.ir.StringAttr(operation.attributes["sym_name"]).value)
-
-
-def _called(dispatch: Operation) -> str:
-    """The symbol of the executable that a dispatch calls; none where it calls one of several."""
-    entries = list(mlir.ir.ArrayAttr(dispatch.attributes["entry_points"]))
-    return str(mlir.ir.SymbolRefAttr(entries[0]).value[0]) if len(entries) == 1 else ""

@@ -22,6 +22,9 @@ UNROLLED: Final = 8  # vectors of a block whose columns stay in registers
 BLOCK_BYTES: Final = 1 << 12  # of a row that a workgroup scans: threads have some each, and pages are few
 AGAIN_BYTES: Final = 1 << 10  # the same where rows are scanned again, and the cache does not hold them
 CACHED_BYTES: Final = 1 << 22  # of a block that the cache does hold
+FEW: Final = 4  # blocks of columns: fewer leave threads without work
+SHARED: Final = 1 << 18  # elements of a block of columns that repay kernels of their own for each scan
+MOST_PARTS: Final = 16  # of the rows of a block
 KEPT_BYTES: Final = 3 << 14  # of what is kept of the columns of a block
 
 
@@ -78,3 +81,11 @@ def _apart(outer: int | None, rows: int | None, columns: int | None) -> int | No
     if outer is None or rows is None or columns is None:
         return None
     return min(max(outer // WORKGROUPS, -(-LEAST // (rows * columns)), 1), outer)
+
+
+def row_parts(loops: ColumnLoops, outer: int, rows: int, columns: int) -> int:
+    """In how many equal parts workgroups share the rows of `[outer, rows, columns]`, 1 for no parts."""
+    block = min(loops.width * loops.vectors, columns)
+    if outer > 1 or -(-columns // block) >= FEW or rows * block < SHARED:
+        return 1
+    return next((count for count in range(MOST_PARTS, 1, -1) if rows % count == 0), 1)

@@ -104,4 +104,4 @@ def is_loop(
 ) -> bool:
     """Whether the program has a kernel of rows or columns that adze writes."""
     text = adze.trace(function, adze.ShapeDtype(shape, dtype)).at_stage(KERNELS, target)
-    return re.search(r"stream.executable private @\w*dispatch", text) is not None
+    return re.search(r"stream.executable private @(\w*dispatch|kernel_columns)", text) is not None
