@@ -79,8 +79,10 @@ class LinalgBuilder:
         return value
 
     def size_arithmetic(self, name: SizeOperation, m: Size, n: Size) -> Value:
-        """The size `name` of `m` and `n` as an `index` value, a constant where both are known."""
+        """The size `name` of `m` and `n` as an `index` value, a constant where both are known or cancel."""
         m, n = self.size(m), self.size(n)
+        if name == "size_sub" and m == n:
+            return self.size_value(0)
         if isinstance(m, int) and isinstance(n, int):
             return self.size_value(
                 {

@@ -168,11 +168,14 @@ class Slice(Movement):
         for n, first, taken, stride in zip(
             operands[0].sizes, start, b.sizes(cotangent), strides, strict=True
         ):
-            reach = b.size_product(b.size_difference(taken, 1), stride)
-            if isinstance(taken, int) and taken == 0:
-                high.append(b.size_difference(n, first))
+            behind = n if isinstance(first, int) and first == 0 else b.size_difference(n, first)
+            if stride == 1:
+                high.append(b.size_difference(behind, taken))  # nothing where all of an axis is taken
+            elif isinstance(taken, int) and taken == 0:
+                high.append(behind)
             else:
-                high.append(b.size_difference(b.size_difference(n, first), b.size_sum(reach, 1)))
+                reach = b.size_product(b.size_difference(taken, 1), stride)
+                high.append(b.size_difference(behind, b.size_sum(reach, 1)))
         zero = b.scalar(0, b.tensor_type(cotangent).dtype)
         interior = tuple(stride - 1 for stride in strides)
         return b.pad(cotangent, zero, low=tuple(start), high=tuple(high), interior=interior)

@@ -249,10 +249,10 @@ def lower_pad(
         return empty_like(b, x, total)
     if 0 in shape:
         return broadcast(b, value, total, ())
-    is_whole = all(isinstance(t, int) and t % (k + 1) == 0 for t, k in zip(total, interior, strict=True))
-    if configuration.chooses_places(
-        ctx.target, (*low, *high, *shape), interior, is_whole or not ctx.is_returned
-    ):
+    is_whole = all(isinstance(t, int) and t % (k + 1) == 0 for t, k in zip(total, interior, strict=True) if k)
+    around = zip(shape, low, high, interior, strict=True)
+    sizes = [n for each in around if any(size != 0 for size in each[1:]) for n in each]
+    if configuration.chooses_places(ctx.target, sizes, interior, is_whole or not ctx.is_returned):
         return _chosen_places(b, x, value, low, interior, total)
     x = _insert_interior(ctx, x, interior, dilated, value)
     first = [_clamp_size(b, _negate_size(b, n), m) for n, m in zip(low, dilated, strict=True)]
@@ -286,18 +286,20 @@ def _chosen_places(
     total: Sequence[Size],
 ) -> Value:
     """Elements with others between them, in one generic that chooses them by their places: a sum of such
-    arrays, which is the gradient of windows, becomes one kernel. All sizes are known, nothing is cut.
-
-    An axis on which every `apart`-th place has an element is seen as groups of `apart` places.
+    arrays, which is the gradient of windows, becomes one kernel. All sizes of padded axes are known, nothing
+    is cut. An axis on which every `apart`-th place has an element is seen as groups of `apart` places.
     """
     aparts = [k + 1 for k in interior]
-    groups = [-(-int(t) // apart) for t, apart in zip(total, aparts, strict=True)]
+    groups = [t if apart == 1 else -(-int(t) // apart) for t, apart in zip(total, aparts, strict=True)]
     places = [divmod(int(n), apart) for n, apart in zip(low, aparts, strict=True)]
     scalar = mlir.tensor.extract(value, [])
     before = [group for group, _ in places]
-    after = [m - n - int(k) for m, n, k in zip(groups, before, b.shape(x), strict=True)]
+    after = [
+        m - n - k if isinstance(m, int) and isinstance(k, int) else 0
+        for m, n, k in zip(groups, before, b.shape(x), strict=True)
+    ]
     x = pad_tensor(b, x, before, after, scalar)
-    loops: list[int] = []
+    loops: list[Size] = []
     taken, chosen, merged = [], {}, []
     for group, apart, (_, place) in zip(groups, aparts, places, strict=True):
         taken.append(len(loops))
@@ -320,7 +322,7 @@ def _chosen_places(
     maps = [b.axes_map(rank, taken), b.identity_map(rank)]
     spread = b.generic([x], [empty_like(b, x, loops)], maps, ["parallel"] * rank, body)
     spread = collapse_axes(b, spread, merged)
-    whole = [group * apart for group, apart in zip(groups, aparts, strict=True)]
+    whole = [n if apart == 1 else int(n) * apart for n, apart in zip(groups, aparts, strict=True)]
     if whole == list(total):
         return spread
     return extract_slice(b, spread, [0] * len(total), total, [1] * len(total))

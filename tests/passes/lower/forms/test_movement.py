@@ -256,13 +256,31 @@ def test_spread_elements_are_chosen_by_their_places(dtype: str) -> None:
             np.testing.assert_array_equal(got, expected)
 
 
-def test_the_gradient_of_windows_is_one_kernel() -> None:
+@pytest.mark.parametrize("dtype", ["float32", "bool"])
+def test_spread_elements_beside_a_named_axis(dtype: str) -> None:
+    """Only axes with something between or around their elements need a known size."""
+
+    def spread(x: Any) -> Any:
+        one = x.sum().astype(x.dtype)
+        return adze.lax.pad(x, one, ((0, 0, 0), (1, 2, 1), (0, 0, 2))), adze.lax.pad(
+            x, one, ((1, 0, 0), (0, 1, 1), (0, 0, 0))
+        )
+
+    compiled = adze.trace(spread, adze.ShapeDtype(("n", 3, 4), dtype)).lower().compile()
+    for count in (0, 1, 5):
+        x = np.random.default_rng(count).integers(0, 2, (count, 3, 4)).astype(dtype)
+        for got, wanted in zip(compiled(x), spread(x), strict=True):
+            np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("count", [4, "n"])
+def test_the_gradient_of_windows_is_one_kernel(count: int | str) -> None:
     def greatest(x: Any) -> Any:
         window = (1, 2, 2, 1)
         return xp.sum(adze.lax.reduce_window(x, -np.inf, adze.lax.max, window, window) ** 2)
 
     x = np.random.default_rng(2).standard_normal((4, 64, 96, 8)).astype(np.float32)
-    traced = adze.trace(adze.grad(greatest), x)
+    traced = adze.trace(adze.grad(greatest), adze.ShapeDtype((count, 64, 96, 8), x.dtype))
     blocks = x.reshape(4, 32, 2, 48, 2, 8)
     expected = np.where(blocks == blocks.max((2, 4), keepdims=True), 2 * blocks, 0).reshape(x.shape)
     np.testing.assert_array_equal(traced.lower().compile()(x), expected)
