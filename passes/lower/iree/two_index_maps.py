@@ -27,6 +27,7 @@ from ...base import Pass
 from ...ir.aliases import Operation, Type, Value
 from ...ir.functions import functions, split_body
 from ...ir.marks import BARRIER
+from .indexed_products import indexed_products
 
 Step = tuple[str, tuple[str, ...]]
 """A movement and its attributes."""
@@ -60,7 +61,8 @@ class MarkBarriers(Pass):
 
     def run(self, module: mlir.ir.Module) -> bool:
         mark = mlir.ir.UnitAttr.get(module.context)
-        results = unfusible(module, Reader(Codec(module.context)))
+        reader = Reader(Codec(module.context))
+        results = unfusible(module, reader) | indexed_products(module, reader)
         for result in results:
             result.owner.attributes[BARRIER] = mark
         return bool(results)
