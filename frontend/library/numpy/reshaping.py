@@ -186,7 +186,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
 def expand_dims(a: Any, axis: Any = 0) -> Any:
     """Axes of size 1 put in at the positions `axis`."""
     value = asarray_of(a)
-    count = len(axis) if isinstance(axis, (tuple, list)) else 1
+    count = len(axis) if isinstance(axis, Sequence) and not isinstance(axis, str) else 1
     result = insert_unit_axes(wide_of(value), normalize_axes("expand_dims", axis, value.ndim + count))
     return as_weak(result) if value.weak_type else result
 

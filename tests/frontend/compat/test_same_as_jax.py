@@ -92,6 +92,7 @@ inside(jax.default_device(jax.devices("cpu")[0]), lambda: x + 1)
 error(lambda: inside(jax.debug_key_reuse(True), lambda: jax.jit(twice)(key)), jax.errors.KeyReuseError)
 inside(jax.debug_key_reuse(False), lambda: jax.jit(twice)(key))
 [jax.vmap(jax.grad(f))(x - 1) for f in (jnp.abs, abs, jnp.fabs, jax.lax.abs)]
+[jnp.expand_dims(x, axes).shape for axes in (range(0), range(2), [0, 2], (), -1)]
 jax.grad(jax.grad(lambda x: jnp.abs(x) ** 2))(x[0]), jax.hessian(lambda x: (abs(x) * abs(x)).sum())(x)
 1 / jax.jit(jnp.abs)(jnp.array([-0.0, 0.0, -2.0, -jnp.inf, jnp.nan])), jax.jit(abs)(jnp.int32(-3))
 key, str(key), keys, keys[1:], keys[..., 0], keys[None], keys.reshape(-1, 3), keys.at[0].set(key)
