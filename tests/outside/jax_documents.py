@@ -12,6 +12,7 @@ import ast
 import collections
 import contextlib
 import doctest
+import importlib
 import io
 import json
 import os
@@ -26,6 +27,8 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
+
+import numpy as np
 
 LEFT_OUT: Final = ("changelog", "pallas", "autodidax", "cute", "ffi")
 """Parts of names of documents: about languages of kernels, and about JAX's own insides."""
@@ -123,6 +126,8 @@ def _work(library: str, document: str, report: Path) -> int:
         import adze.compat
 
         adze.compat.install()
+    importlib.import_module("jax")  # which draws some of NumPy's random numbers
+    np.random.seed(0)
     names: dict[str, Any] = {"__name__": "__main__"}
     results: list[dict[str, Any]] = []
     for cell in cells_of(Path(document)):
