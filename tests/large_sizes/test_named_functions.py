@@ -45,7 +45,7 @@ FUNCTIONS: Final[dict[str, Callable[[Any], Any]]] = {
     "turned": lambda x: (xp.rot90(x, 3), xp.roll(x, (-2, 3), (0, 1)), x[::-2, ::3]),
     "joined": lambda x: (xp.stack([x, x], -1), xp.dstack([x, x]), xp.column_stack([x, x[:, 0]])),
     "reshaped": lambda x: (x.reshape(x.shape[::-1]), xp.ravel(x, order="F"), xp.repeat(x, 2)),
-    "shares": lambda x: (nn.softmax(x, 0), nn.log_softmax(x, (0, 1)), nn.softmax(x, where=x < 1)),
+    "shares": lambda x: (nn.softmax(x, 0), nn.log_softmax(x, (0, 1)), nn.softmax(x, where=x <= x[:, :1])),
     "cumulated": lambda x: (lax.cummax(x, 0), lax.cummin(x, 1, reverse=True), lax.cumlogsumexp(x, 1)),
     "segments": lambda x: adze.ops.segment_sum(x, xp.argsort(x[:, 0]) // 2, num_segments=x.shape[0]),
     "masked rows": lambda x: x.at[x[:, 0] > 0].add(2.0),
