@@ -383,18 +383,17 @@ def lower_concatenate(ctx: LoweringContext, *xs: Value, axis: int) -> Value:
         return whole
     widths = [shape[axis] for shape in shapes]
     are_chosen = not _are_places(ctx)
+    xs = tuple(b.retype(x, [*merged[:axis], n, *merged[axis + 1 :]]) for x, n in zip(xs, widths, strict=True))
     if are_chosen and configuration.weaves(ctx.target, merged, axis):
-        return _woven(b, [column for x in xs for column in _columns_of(b, x)], whole, merged)
-    if are_chosen and configuration.chooses_parts(ctx.target, widths, merged):
-        parts = [x if _work(x) <= configuration.REPEATED else b.materialise(x) for x in xs]
-        return _chosen_parts(b, parts, whole, axis)
-    for x, shape, offset in zip(xs, shapes, offsets, strict=False):
-        if shape[axis] == 0:
+        return _woven(b, [column for x in _kept(b, xs) for column in _columns_of(b, x)], whole, merged)
+    if are_chosen and configuration.chooses_parts(ctx.target, widths):
+        return _chosen_parts(b, _kept(b, xs), whole, axis)
+    for x, width, offset in zip(xs, widths, offsets, strict=False):
+        if width == 0:
             continue
-        part = [*merged[:axis], shape[axis], *merged[axis + 1 :]]
         place = [0] * len(merged)
         place[axis] = offset
-        whole = insert_slice(b, b.retype(x, part), whole, place, [1] * len(merged))
+        whole = insert_slice(b, x, whole, place, [1] * len(merged))
     return whole
 
 
@@ -403,6 +402,11 @@ def _are_places(ctx: LoweringContext) -> bool:
     uses = [use for result in ctx.operation.results for use in result.uses]
     names = {f"adze.{op.name}" for op in (Gather, Scatter)}
     return all(use.owner.operation.name in names and use.operand_number == 1 for use in uses)
+
+
+def _kept(b: LinalgBuilder, xs: Sequence[Value]) -> list[Value]:
+    """Arrays of which each element of the result computes one: those that take more are computed before."""
+    return [x if _work(x) <= configuration.REPEATED else b.materialise(x) for x in xs]
 
 
 def _chosen_parts(b: LinalgBuilder, xs: Sequence[Value], whole: Value, axis: int) -> Value:

@@ -273,6 +273,47 @@ def test_spread_elements_beside_a_named_axis(dtype: str) -> None:
             np.testing.assert_array_equal(got, wanted)
 
 
+def joined_rows(x: Any) -> Any:
+    few = x[:, :2]
+    return (
+        xp.concatenate([x, xp.tanh(x) * 2], 1),
+        xp.concatenate([x, x[:, :5], x], 1),
+        xp.concatenate([few, few * 2, few[:, :1]], -1),
+        xp.stack([x.sum(1), xp.sin(x[:, 0]), x[:, 1] + 1], -1),
+        xp.concatenate([x, xp.zeros((0, 7), x.dtype), x], 0),
+    )
+
+
+def test_rows_of_a_named_number_are_joined() -> None:
+    """By their number, by their columns, of uneven lengths, and behind each other."""
+    compiled = adze.trace(joined_rows, adze.ShapeDtype(("n", 7), np.float32)).lower().compile()
+    for count in (0, 1, 5, 300):
+        x = np.random.default_rng(count).standard_normal((count, 7)).astype(np.float32)
+        for got, wanted in zip(compiled(x), joined_rows(x), strict=True):
+            assert got.shape == wanted.shape
+            np.testing.assert_allclose(got, wanted, rtol=1e-6, atol=1e-6)
+
+
+def test_rows_of_known_and_of_named_numbers_are_joined() -> None:
+    """Whichever comes first; what does not fit is said at the call."""
+    specs = adze.ShapeDtype(("n", 7), np.float32), adze.ShapeDtype((3, 7), np.float32)
+    function = lambda x, y: (xp.concatenate([x, y], 1), xp.stack([y[:, 0], x[:, 0]], 1))  # noqa: E731
+    compiled = adze.trace(function, *specs).lower().compile()
+    x, y = (np.arange(21, dtype=np.float32).reshape(3, 7) * k for k in (1, 2))
+    np.testing.assert_array_equal(compiled(x, y)[0], np.concatenate([x, y], 1))
+    np.testing.assert_array_equal(compiled(x, y)[1], np.stack([y[:, 0], x[:, 0]], 1))
+    with pytest.raises(Exception, match="differ in concatenate"):
+        compiled(x[:2], y)
+
+
+def test_joined_columns_are_computed_once() -> None:
+    """An expensive column would be computed for each element of a row."""
+    traced = adze.trace(lambda x: xp.stack([x, x + 1, xp.sin(x)], -1), adze.ShapeDtype((5000,), np.float32))
+    assert traced.mlir("kernels").count("flow.dispatch @") == 2
+    cheap = adze.trace(lambda x: xp.stack([x, x + 1, x * 2], -1), adze.ShapeDtype((5000,), np.float32))
+    assert cheap.mlir("kernels").count("flow.dispatch @") == 1
+
+
 @pytest.mark.parametrize("count", [4, "n"])
 def test_the_gradient_of_windows_is_one_kernel(count: int | str) -> None:
     def greatest(x: Any) -> Any:
