@@ -203,7 +203,7 @@ def lower_slice(
     sizes = []
     for axis, (n, first, last) in enumerate(zip(b.shape(x), start, limit, strict=True)):
         require_inside(b, axis, n, first, last)
-        sizes.append(_count_positions(b, first, last, strides[axis]))
+        sizes.append(count_positions(b, first, last, strides[axis]))
     if 0 in sizes:
         return empty_like(b, x, sizes)
     return extract_slice(b, x, start, sizes, strides)
@@ -217,7 +217,7 @@ def require_inside(b: LinalgBuilder, axis: int, n: Size, first: Size, last: Size
         b.require_at_most(0, first, f"adze: slice of axis {axis} starts before the array")
 
 
-def _count_positions(b: LinalgBuilder, first: Size, last: Size, stride: int) -> Size:
+def count_positions(b: LinalgBuilder, first: Size, last: Size, stride: int) -> Size:
     """How many positions `first, first + stride, ...` lie before `last`."""
     distance = b.calculate("size_sub", last, first)
     if stride == 1:

@@ -47,14 +47,25 @@ class _Temporary:
         return isinstance(self.type.element_type, mlir.ir.ComplexType)
 
 
-def settle_allocations(module: mlir.ir.Module) -> list[Type]:
-    """Place every temporary; the tensor types of the scratch that is passed as arguments now."""
+@dataclass(frozen=True)
+class Scratch:
+    """An array that a kernel works on: its tensor type, and the arguments that are its dynamic sizes."""
+
+    type: Type
+    sizes: tuple[int, ...] = ()
+
+
+def settle_allocations(module: mlir.ir.Module) -> list[Scratch]:
+    """Place every temporary; the scratch that is passed as arguments now."""
     _refuse_carried_buffers(module)
     function = functions(module)[KERNEL].operation
     block = function.regions[0].blocks[0]
     large: list[_Temporary] = []
     used = 0
     for operation in operations_named(module, "memref.alloc"):
+        if len(operation.operands):
+            large.append(_Temporary(operation, 0))
+            continue
         temporary = _Temporary(operation, _aligned_bytes(operation))
         if temporary.size <= STACK and used + temporary.size <= WHOLE_STACK:
             used += temporary.size
@@ -72,7 +83,7 @@ def settle_allocations(module: mlir.ir.Module) -> list[Type]:
     return scratch
 
 
-def settle_for_threads(module: mlir.ir.Module, threads: int) -> list[Type]:
+def settle_for_threads(module: mlir.ir.Module, threads: int) -> list[Scratch]:
     """As `settle_allocations`, on a GPU: what threads share is in their workgroup's memory, or scratch.
 
     Observed: the compiler ends (segmentation fault) where a workgroup's memory has complex numbers.
@@ -108,20 +119,32 @@ def _of_workgroup(type_: mlir.ir.MemRefType) -> Value:
     return mlir.ir.Operation.create("memref.alloc", results=[shared], attributes=attributes).results[0]
 
 
-def _as_arguments(block: Block, temporaries: Sequence[_Temporary]) -> list[Type]:
-    """Pass each temporary as an argument of its own; their tensor types."""
-    types = [mlir.ir.RankedTensorType.get(t.type.shape, t.type.element_type) for t in temporaries]
+def _as_arguments(block: Block, temporaries: Sequence[_Temporary]) -> list[Scratch]:
+    """Pass each temporary as an argument of its own."""
+    scratch = []
     for temporary in temporaries:
+        type_ = mlir.ir.RankedTensorType.get(temporary.type.shape, temporary.type.element_type)
+        scratch.append(Scratch(type_, _sizes(block, temporary.allocation)))
         place = block.add_argument(temporary.type, mlir.ir.Location.unknown())
         _replace(temporary.allocation, place)
-    return types
+    return scratch
 
 
-def _as_parts(block: Block, temporaries: Sequence[_Temporary]) -> list[Type]:
+def _sizes(block: Block, allocation: Operation) -> tuple[int, ...]:
+    """Which arguments the dynamic sizes of an allocation are."""
+    arguments = list(block.arguments)
+    if any(size not in arguments for size in allocation.operands):
+        raise KernelError("a temporary has a size that is not known before the loop")
+    return tuple(arguments.index(size) for size in allocation.operands)
+
+
+def _as_parts(block: Block, temporaries: Sequence[_Temporary]) -> list[Scratch]:
     """Pass one array of bytes, of which each temporary is a part; its tensor type."""
     if len(block.arguments) >= MOST_ARGUMENTS:
         count = len(block.arguments)
         raise KernelError(f"it works on {count} arrays: a dispatch has {MOST_ARGUMENTS} at most")
+    if any(len(t.allocation.operands) for t in temporaries):
+        raise KernelError("too many temporaries have sizes that show at the call")
     offsets = _offsets([(t.size, *_needed(t.allocation, block)) for t in temporaries])
     total = max(at + t.size for at, t in zip(offsets, temporaries, strict=True))
     byte = mlir.ir.IntegerType.get_signless(8)
@@ -131,7 +154,7 @@ def _as_parts(block: Block, temporaries: Sequence[_Temporary]) -> list[Type]:
             offset = mlir.arith.constant(mlir.ir.IndexType.get(), at)
             part = mlir.memref.view(temporary.type, bytes_, offset, [])
         _replace(temporary.allocation, part)
-    return [mlir.ir.RankedTensorType.get([total], byte)]
+    return [Scratch(mlir.ir.RankedTensorType.get([total], byte))]
 
 
 def _offsets(needs: Sequence[tuple[int, int, int]]) -> list[int]:

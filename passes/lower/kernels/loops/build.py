@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 from .....dialects import mlir
@@ -22,7 +21,7 @@ from ....ir.functions import functions
 from ...convert import Conversion
 from ...lowering import Lowering
 from ...scalars import NO_INLINE
-from .allocations import settle_allocations, settle_for_threads
+from .allocations import Scratch, settle_allocations, settle_for_threads
 from .buffers import drop_self_copies, read_directly, write_directly
 from .builder import KernelBuilder
 from .bytes import store_bytes
@@ -43,7 +42,8 @@ from .register_tiles import keep_in_registers
 from .repeat import repeat_cheap
 from .rewritten import rewrite_refused
 from .row_sums import sum_in_vectors
-from .sizes import move_checks, resolve_sizes
+from .sizes import move_checks, resolve_buffer_sizes, resolve_sizes
+from .sizes_before import Sizes
 from .state import yield_in_place
 from .threads import require_elements, share_among_threads
 from .turned_once import turn_once
@@ -76,7 +76,7 @@ they are updated: the first way that works is taken."""
 ROUNDS: Final = 8  # of the ranges of integers, each of which may let the next know more
 FUSIONS: Final = 3
 
-NO_SIZES: Final[Mapping[tuple[int, int], int]] = MappingProxyType({})
+NO_SIZES: Final = Sizes()
 
 Observe = Callable[[str, mlir.ir.Module], None]
 
@@ -94,7 +94,7 @@ class Code:
     module: mlir.ir.Module
     constants: tuple[mlir.ir.Attribute, ...]
     results: tuple[mlir.ir.Type, ...]
-    scratch: tuple[mlir.ir.Type, ...]
+    scratch: tuple[Scratch, ...]
     shared: Mapping[int, int]
     threads: int | None = None
     workgroups: int = 1
@@ -106,12 +106,12 @@ def build(
     observe: Observe | None = None,
     *,
     owned: Set[int] = frozenset(),
-    sizes: Mapping[tuple[int, int], int] = NO_SIZES,
+    sizes: Sizes = NO_SIZES,
 ) -> Code:
     """Rewrite the module of an outlined loop; `KernelError` where that fails.
 
     `owned` are the positions of the operands that nothing else uses, whose buffers results may take; `sizes`
-    has the operand that is the size of an operand's axis, by the positions of both.
+    are those of operands and results that show at the call.
     """
 
     def after(stage: str) -> None:
@@ -125,6 +125,8 @@ def build(
         after("simplified")
         module, constants, results = _bufferized(module)
         after("buffers")
+        first = len(functions(module)[KERNEL].operation.regions[0].blocks[0].arguments) - len(results)
+        resolve_buffer_sizes(module, sizes, first)
         order_results(module)
         shared = share_buffers(module, owned, len(results))
         drop_self_copies(module)
@@ -134,18 +136,19 @@ def build(
             threads, scratch = _as_threads(module)
             workgroups = 1
         else:
-            threads, scratch = None, _as_loops(module, target)
+            threads, scratch = None, _as_loops(module, target, sizes, first)
             workgroups = share_among_workgroups(module)
         after("loops")
         types = tuple(results), tuple(scratch)
         return Code(module, tuple(constants), *types, shared, threads, workgroups)
 
 
-def _as_loops(module: mlir.ir.Module, target: Target) -> list[Type]:
-    """The code of one thread of a CPU, with vectors; the types of its scratch."""
+def _as_loops(module: mlir.ir.Module, target: Target, sizes: Sizes, first_result: int) -> list[Scratch]:
+    """The code of one thread of a CPU, with vectors; its scratch."""
     keep_in_registers(module, target)
     sum_in_vectors(module, target)
     upstream(module, LOOPS)
+    resolve_buffer_sizes(module, sizes, first_result)
     restrict_masked(module)
     scratch = settle_allocations(module)
     store_bytes(module)
@@ -153,8 +156,8 @@ def _as_loops(module: mlir.ir.Module, target: Target) -> list[Type]:
     return scratch
 
 
-def _as_threads(module: mlir.ir.Module) -> tuple[int, list[Type]]:
-    """The code of the threads of a GPU's workgroup; how many there are, and the types of its scratch."""
+def _as_threads(module: mlir.ir.Module) -> tuple[int, list[Scratch]]:
+    """The code of the threads of a GPU's workgroup; how many there are, and its scratch."""
     upstream(module, COPIES)
     if cut_sums(module):
         upstream(module, TIDY)
@@ -175,10 +178,10 @@ def upstream(module: mlir.ir.Module, passes: str) -> None:
         raise KernelError(first.splitlines()[0]) from None
 
 
-def simplify_tensors(module: mlir.ir.Module, sizes: Mapping[tuple[int, int], int] = NO_SIZES) -> None:
+def simplify_tensors(module: mlir.ir.Module, sizes: Sizes = NO_SIZES) -> None:
     """Inline bodies, drop clamps that are not needed, and fuse elementwise ops."""
     upstream(module, INLINE)
-    if sizes:
+    if sizes.operands:
         resolve_sizes(module, sizes)
         upstream(module, TIDY)
         move_checks(module)

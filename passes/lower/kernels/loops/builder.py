@@ -17,6 +17,7 @@ from .....dialects import mlir
 from .....runtime.targets import TargetKind
 from ...builder import DYNAMIC, Attribute, Body, LinalgBuilder, ScalarRule, Size, Value
 from .counted import Counted
+from .errors import KernelError
 
 if TYPE_CHECKING:
     from iree.compiler import ir
@@ -129,11 +130,12 @@ class KernelBuilder(LinalgBuilder):
         attributes: Mapping[str, object],
     ) -> Value:
         """As its base, for one element by scalar code alone."""
-        shape = self.shape(operands[0])
+        shape = self.merged_shape(*operands)
 
         def body(*scalars: Value) -> Value:
             return rule(self.scalars, dtypes, *scalars[: len(operands)], **attributes)
 
+        operands = [self.retype(v, shape) for v in operands]
         if self.is_single(operands[0]):
             return self.single(body(*map(self.element, operands)), shape)
         maps = [self.identity_map(len(shape))] * (len(operands) + 1)
@@ -146,7 +148,7 @@ class KernelBuilder(LinalgBuilder):
     # -- windows -------------------------------------------------------------------------------
 
     def window(
-        self, x: Value, offsets: Sequence[Size], sizes: Sequence[int], strides: Sequence[int] | None = None
+        self, x: Value, offsets: Sequence[Size], sizes: Sequence[Size], strides: Sequence[int] | None = None
     ) -> Value:
         """`x` at `sizes` positions from `offsets` on, which the caller knows to be inside."""
         strides = strides or [1] * len(sizes)
@@ -185,34 +187,48 @@ class KernelBuilder(LinalgBuilder):
         self,
         x: Value,
         offsets: Sequence[Size],
-        sizes: Sequence[int],
+        sizes: Sequence[Size],
         strides: Sequence[int],
-        shape: Sequence[int],
+        shape: Sequence[Size],
     ) -> Value:
-        static = [n if isinstance(n, int) else DYNAMIC for n in offsets]
-        values = [n for n in offsets if not isinstance(n, int)]
-        type_ = mlir.ir.RankedTensorType.get(list(shape), x.type.element_type)
-        return mlir.tensor.extract_slice(type_, x, values, [], [], static, list(sizes), list(strides))
+        (places, at), (counts, many) = _mixed(offsets), _mixed(sizes)
+        type_ = mlir.ir.RankedTensorType.get(_mixed(shape)[0], x.type.element_type)
+        part = mlir.tensor.extract_slice(type_, x, at, many, [], places, counts, list(strides))
+        return self.bind_shape(part, shape)
 
     def insert(
         self, part: Value, whole: Value, offsets: Sequence[Size], strides: Sequence[int] | None = None
     ) -> Value:
         """`whole` with `part` from `offsets` on, which the caller knows to fit."""
-        shape = [int(n) for n in part.type.shape]
+        shape = list(self.shape(part))
         strides = strides or [1] * len(shape)
         if all(n == 1 for n in shape):
             at = [self.size_value(n) for n in offsets]
             return mlir.tensor.insert(self.element(part), whole, at)
-        part = self.reshape(part, [n for n in shape if n != 1])
-        static = [n if isinstance(n, int) else DYNAMIC for n in offsets]
-        values = [n for n in offsets if not isinstance(n, int)]
-        return mlir.tensor.insert_slice(part, whole, values, [], [], static, shape, list(strides))
+        return self.insert_part(
+            self.reshape(part, [n for n in shape if n != 1]), whole, offsets, shape, strides
+        )
 
-    def reshape(self, x: Value, shape: Sequence[int]) -> Value:
+    def insert_part(
+        self,
+        part: Value,
+        whole: Value,
+        offsets: Sequence[Size],
+        sizes: Sequence[Size],
+        strides: Sequence[int],
+    ) -> Value:
+        """`whole` with a window replaced by `part`, which may lack axes of size 1."""
+        (places, at), (counts, many) = _mixed(offsets), _mixed(sizes)
+        inserted = mlir.tensor.insert_slice(part, whole, at, many, [], places, counts, list(strides))
+        return self.bind_shape(inserted, self.shape(whole))
+
+    def reshape(self, x: Value, shape: Sequence[Size]) -> Value:
         """`x` in another shape of as many elements, as a view."""
-        source = [int(n) for n in x.type.shape]
+        source = list(self.shape(x))
         if source == list(shape):
             return x
+        if not all(isinstance(n, int) for n in (*source, *shape)):
+            raise KernelError("it reshapes arrays of sizes that show at the call")
         if self.is_single(x):
             return self.single(self.element(x), shape)
         owner = None if isinstance(x.owner, mlir.ir.Block) else x.owner.operation
@@ -247,6 +263,11 @@ class KernelBuilder(LinalgBuilder):
             type_ = mlir.ir.RankedTensorType.get(shape, x.type.element_type)
             x = mlir.tensor.expand_shape(type_, x, [after for _, after in groups], [], shape)
         return x
+
+
+def _mixed(sizes: Sequence[Size]) -> tuple[list[int], list[Value]]:
+    """Sizes as attributes of ops have them, and the values of the dynamic ones."""
+    return [n if isinstance(n, int) else DYNAMIC for n in sizes], [n for n in sizes if not isinstance(n, int)]
 
 
 def _common_groups(source: Sequence[int], shape: Sequence[int]) -> Iterator[tuple[list[int], list[int]]]:

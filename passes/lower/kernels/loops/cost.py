@@ -32,7 +32,7 @@ from ....ir.aliases import Operation
 from ....ir.functions import body
 from . import gpu_cost
 from .forms.products import vector_length
-from .times import Time, elements, size_of
+from .times import Time, elements, length_of, size_of
 
 STEP: Final = 3000.0
 """The host starts a step: a list of commands is submitted and waited for."""
@@ -97,7 +97,7 @@ class StepCosts:
         """One op, with what it refers to."""
         op, attributes = application.op, application.attributes
         if op is Scan:
-            return self.step(application).times(size_of(attributes["length"][0]))
+            return self.step(application).times(length_of(attributes["length"][0]))
         if op is While:
             return self.step(application).times(UNKNOWN_STEPS) + Time(host=self._branch).times(UNKNOWN_STEPS)
         if op is Cond:
@@ -125,9 +125,12 @@ def _simple(
     count = max((elements(t) for t in results), default=0)
     if op is DotGeneral:
         contracting: tuple[tuple[int, ...], tuple[int, ...]] = attributes["contracting"]  # type: ignore[assignment]
-        flops = count * prod(size_of(operands[0].shape[a]) for a in contracting[0])
+        terms = prod(length_of(operands[0].shape[a]) for a in contracting[0])
         batch: tuple[tuple[int, ...], tuple[int, ...]] = attributes["batch"]  # type: ignore[assignment]
         left, right = (t.static_shape for t in operands)
+        theirs = [n for a, n in enumerate(right) if a not in (*contracting[1], *batch[1])]
+        # Many columns are not left to kernels, whose tiles are for rows.
+        flops = count * terms * prod(length_of(n) / size_of(n) for n in theirs)
         each = PRODUCT[1] / vector_length(left, right, contracting, batch, operands[0].dtype)
         return Time(LAUNCH + flops * PRODUCT[0], flops * each)
     if op in (Scatter, DynamicUpdateSlice):

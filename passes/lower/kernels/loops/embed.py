@@ -27,10 +27,9 @@ def replace_loop(kernels: Kernels, loop: Operation, outlined: Outlined, code: Co
     """Call the kernel of `loop` in its place."""
     types = [loop.results[position].type for position in outlined.results]
     results = tuple(
-        Result(type_, sizes, tied=code.shared.get(k))
-        for k, (type_, sizes) in enumerate(zip(types, outlined.result_sizes, strict=True))
+        Result(type_, outlined.sizes_of_result(k), tied=code.shared.get(k)) for k, type_ in enumerate(types)
     )
-    scratch = tuple(map(Result, code.scratch))
+    scratch = tuple(Result(s.type, tuple(outlined.operands[k] for k in s.sizes)) for s in code.scratch)
 
     def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
         emit_copy(entry(code.module), [*operands, *written])

@@ -8,12 +8,14 @@ stored and loaded again.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import prod
 from typing import Final
 
 from .....dialects import mlir
 from ....ir.aliases import Operation, Value
 from .destinations import is_destination
+from .times import UNKNOWN_SIZE
 from .walk import operations_named
 
 MOST_OPS: Final = 12
@@ -33,7 +35,7 @@ def _inline(extract: Operation) -> bool:
         return False
     if (
         len(list(value.uses)) != 1
-        or _count(user) > prod(value.type.shape)
+        or _count(user) > _product(value.type.shape)
         or _is_updated_between(maker, user)
     ):
         return False
@@ -70,7 +72,11 @@ def _count(user: Operation) -> int:
         for expression, size in zip(map_.results, value.type.shape, strict=True):
             if isinstance(expression, mlir.ir.AffineDimExpr):
                 sizes[expression.position] = size
-    return prod(sizes.values())
+    return _product(sizes.values())
+
+
+def _product(sizes: Iterable[int]) -> int:
+    return prod(n if n >= 0 else UNKNOWN_SIZE for n in sizes)
 
 
 def _is_updated_between(maker: Operation, user: Operation) -> bool:

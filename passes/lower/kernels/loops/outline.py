@@ -8,7 +8,7 @@ call are passed as numbers, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -25,7 +25,7 @@ from .....dialects.ops.shape.slicing import Slice
 from .....dialects.registration import registered_dialect
 from ....ir.aliases import Operation, Value
 from ....ir.functions import body, functions, referenced
-from .sizes_before import SizesBefore, dynamic_axes, is_number
+from .sizes_before import Sizes, SizesBefore, dynamic_axes, is_number
 
 KERNEL: Final = "kernel"
 DEEPEST: Final = 8  # ops on single numbers in a row that go along
@@ -36,15 +36,18 @@ MOST_SOURCES: Final = 4  # of one number
 class Outlined:
     """The module of a loop; `operands` are passed to `@kernel`, which returns the results at `results`.
 
-    `sizes` says which operand is the size of an operand's axis, by the positions of both, where that shows at
-    the call; `result_sizes` has those of each result.
+    `sizes` are those of operands and results that show at the call; they are operands, too.
     """
 
     module: mlir.ir.Module
     operands: tuple[Value, ...]
     results: tuple[int, ...]
-    sizes: Mapping[tuple[int, int], int]
-    result_sizes: tuple[tuple[Value, ...], ...]
+    sizes: Sizes
+
+    def sizes_of_result(self, number: int) -> tuple[Value, ...]:
+        """The sizes of a result's axes that show at the call."""
+        places = [(axis, place) for (k, axis), place in self.sizes.results.items() if k == number]
+        return tuple(self.operands[place] for _, place in sorted(places))
 
     def sizes_of(self, value: Value) -> list[int | Value]:
         """The size of each axis of an operand."""
@@ -55,7 +58,7 @@ class Outlined:
         return shape
 
     def _size(self, number: int, axis: int, known: int | Value) -> int | Value:
-        place = self.sizes.get((number, axis))
+        place = self.sizes.operands.get((number, axis))
         return known if place is None else self.operands[place]
 
 
@@ -63,11 +66,16 @@ def outline(module: mlir.ir.Module, loop: Operation, reader: Reader) -> Outlined
     """Outline `loop`, an op of a function of `module`, which stays as it is; sizes are computed before it."""
     ir = mlir.ir
     registered_dialect()
-    arrays = tuple(dict.fromkeys(_passed(loop, reader)))
-    known = SizesBefore(loop, reader)
-    numbers = {(k, axis): known.size(v, axis) for k, v in enumerate(arrays) for axis in dynamic_axes(v)}
-    operands = tuple(dict.fromkeys((*arrays, *numbers.values())))
     used = tuple(k for k, result in enumerate(loop.results) if next(iter(result.uses), None) is not None)
+    arrays = tuple(dict.fromkeys(_passed(loop, reader)))
+    known = SizesBefore(loop, functions(module), reader)
+    numbers = {(k, axis): known.size(v, axis) for k, v in enumerate(arrays) for axis in dynamic_axes(v)}
+    of_results = {
+        (k, axis): size
+        for k, number in enumerate(used)
+        for axis, size in zip(dynamic_axes(loop.results[number]), known.of_result(number), strict=True)
+    }
+    operands = tuple(dict.fromkeys((*arrays, *numbers.values(), *of_results.values())))
     with module.context, ir.Location.unknown():
         outlined = ir.Module.create()
         type_ = ir.FunctionType.get([v.type for v in operands], [loop.results[k].type for k in used])
@@ -84,8 +92,10 @@ def outline(module: mlir.ir.Module, loop: Operation, reader: Reader) -> Outlined
             for position, value in enumerate(values):
                 copy.operands[position] = value
             mlir.func.ReturnOp([copy.results[k] for k in used])
-    sizes = {place: operands.index(number) for place, number in numbers.items()}
-    return Outlined(outlined, operands, used, sizes, tuple(known.of_result(k) for k in used))
+    sizes, result_sizes = (
+        {place: operands.index(number) for place, number in each.items()} for each in (numbers, of_results)
+    )
+    return Outlined(outlined, operands, used, Sizes(sizes, result_sizes))
 
 
 def _passed(loop: Operation, reader: Reader) -> Iterator[Value]:

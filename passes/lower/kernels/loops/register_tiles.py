@@ -16,7 +16,7 @@ from typing import Final
 from .....dialects import mlir
 from .....runtime.targets import Target
 from ..builder import Array, Number, Place, carried, loop
-from .vector_reductions import Reduced, reduction_of
+from .vector_reductions import Reduced, parts_of, reduction_of
 from .walk import operations_named
 
 NARROWEST: Final = 4  # results side by side from which on vectors of them gain
@@ -44,7 +44,7 @@ def _gains(found: Reduced) -> bool:
     if not found.results:
         return False
     columns = found.results[-1]
-    return found.sizes[columns] >= NARROWEST and found.runs_along(columns)
+    return found.is_long(columns, NARROWEST) and found.runs_along(columns)
 
 
 # -- the tiles ---------------------------------------------------------------------------------------
@@ -58,53 +58,57 @@ def _emit(found: Reduced, width: int, registers: int) -> None:
     """
     is_short = len(found.operation.regions[0].blocks[0].operations) <= SHORT
     tile, most = (registers * 3 // 4, registers // 4) if is_short else (TILE, TILE // 2)
-    others, columns = list(found.results[:-1]), found.sizes[found.results[-1]]
-    rows = found.sizes[others[-1]] if others else 1
-    vectors = -(-columns // width)
-    tiles = -(-rows // (TILE if vectors == 1 else most))
-    high = -(-rows // tiles)
-    low = tiles * high - rows  # how many tiles have a row less
+    others, columns = list(found.results[:-1]), found.size(found.results[-1])
+    vectors = -(-columns // width) if isinstance(columns, int) else tile
+    rows = found.size(others[-1]) if others else 1
+    of_rows = parts_of(rows, TILE if vectors == 1 else most)
+    high = of_rows[0][2]
     wide = width * max(min(tile // high, vectors), 1)
-    of_rows = [(0, tiles - low, high), ((tiles - low) * high, low, high - 1)]
 
     def nest(at: Mapping[int, Place], outer: Sequence[int]) -> None:
         if outer:
-            with loop(0, found.sizes[outer[0]]) as i:
+            with loop(0, found.size(outer[0])) as i:
                 nest({**at, outer[0]: i}, outer[1:])
             return
         # The columns are the outer loop: what they take stays in the first cache for all rows.
         for across in _tiles_across(columns, wide, width, high):
             with across as vectors:
-                for first, count, size in of_rows:
-                    if count:
-                        with loop(first, first + count * size, size) as i:
-                            rows = [{**at, others[-1]: i + row} for row in range(size)] if others else [at]
-                            _tile(found, rows, vectors)
+                for first, stop, size in of_rows:
+                    with loop(first, stop, size) as i:
+                        rows = [{**at, others[-1]: i + row} for row in range(size)] if others else [at]
+                        _tile(found, rows, vectors)
 
     nest({}, others[:-1])
 
 
 def _tiles_across(
-    columns: int, wide: int, width: int, rows: int
+    columns: Place, wide: int, width: int, rows: int
 ) -> Iterator[AbstractContextManager[Sequence[tuple[Place, int]]]]:
     """The columns in tiles, each the places and widths of its vectors: a loop over those that are `wide`, and
-    what is left in vectors that are ever narrower."""
+    what is left in vectors that are ever narrower, in loops, too, where the number of columns is unknown."""
+    if not isinstance(columns, int):
+        first: Place = 0
+        for step, part in ((wide, width), (width, width), (NARROWEST, NARROWEST), (1, 1)):
+            stop = columns - columns % step
+            yield _looped(first, stop, step, part)
+            first = stop
+        return
     whole = columns - columns % wide
     if whole:
-        yield _looped(whole, wide, width)
+        yield _looped(0, whole, wide, width)
     left: list[tuple[Place, int]] = []
     while whole < columns:
         part = min(width, 1 << ((columns - whole).bit_length() - 1))
         left.append((whole, part))
         whole += part
     together = max(TILE // rows, 1)
-    for first in range(0, len(left), together):
-        yield nullcontext(left[first : first + together])
+    for start in range(0, len(left), together):
+        yield nullcontext(left[start : start + together])
 
 
 @contextmanager
-def _looped(whole: int, wide: int, width: int) -> Iterator[Sequence[tuple[Place, int]]]:
-    with loop(0, whole, wide) as j:
+def _looped(first: Place, stop: Place, wide: int, width: int) -> Iterator[Sequence[tuple[Place, int]]]:
+    with loop(first, stop, wide) as j:
         yield [(j + part, width) for part in range(0, wide, width)]
 
 
@@ -138,7 +142,7 @@ def _tile(found: Reduced, down: Sequence[Mapping[int, Place]], across: Sequence[
             return combined(at, values)
         return carried(
             0,
-            found.sizes[steps[0]],
+            found.size(steps[0]),
             values,
             lambda i, *inner: nest({**at, steps[0]: i}, steps[1:], inner),
         )

@@ -52,7 +52,7 @@ def _chosen(b: KernelBuilder, operation: Operation) -> Value:
     def body(x: Value, y: Value, _: Value) -> Value:
         return mlir.arith.select(condition, x, y)
 
-    init = b.empty_like(yes, list(yes.type.shape))
+    init = b.empty_like(yes, b.shape(yes))
     return b.generic([yes, no], [init], maps, ["parallel"] * rank, body)
 
 

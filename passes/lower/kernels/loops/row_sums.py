@@ -10,6 +10,7 @@ any order: of integers, extrema, and sums and products of floats that say `reass
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from .....dialects import mlir
@@ -18,7 +19,7 @@ from ....ir.aliases import Operation, Value
 from ..builder import Array, Number, Place, broadcast, carried, constant, loop
 from ..element_code import applied
 from ..reduction_programs import COMBINING
-from .vector_reductions import Reduced, reduction_of
+from .vector_reductions import Reduced, parts_of, reduction_of
 from .walk import operations_named
 
 NARROWEST: Final = 4  # steps side by side from which on vectors of them gain
@@ -33,7 +34,8 @@ def sum_in_vectors(module: mlir.ir.Module, target: Target) -> None:
         if found is None or not _gains(found):
             continue
         widest = max(target.vector_bits // (8 * found.widest), 1)
-        width = min(widest, 1 << (found.sizes[found.steps[-1]].bit_length() - 1))
+        steps = found.sizes[found.steps[-1]]
+        width = widest if steps is None else min(widest, 1 << (steps.bit_length() - 1))
         with mlir.ir.InsertionPoint(generic), generic.location:
             _emit(found, width)
         generic.erase()
@@ -42,7 +44,7 @@ def sum_in_vectors(module: mlir.ir.Module, target: Target) -> None:
 def _gains(found: Reduced) -> bool:
     along = found.steps[-1]
     runs = any(along in each for each in found.axes) and found.runs_along(along)
-    return runs and found.sizes[along] >= NARROWEST and _combination(found) is not None
+    return runs and found.is_long(along, NARROWEST) and _combination(found) is not None
 
 
 def _combination(found: Reduced) -> tuple[Operation, Value] | None:
@@ -66,22 +68,17 @@ def _combination(found: Reduced) -> tuple[Operation, Value] | None:
 def _emit(found: Reduced, width: int) -> None:
     """The loops over tiles of results, at the ambient insertion point."""
     *outer, last = found.results or (None,)
-    rows = 1 if last is None else found.sizes[last]
-    tiles = -(-rows // RESULTS)
-    high = -(-rows // tiles)
-    low = tiles * high - rows  # how many tiles have a result less
 
     def nest(at: Mapping[int, Place], loops: Sequence[int]) -> None:
         if loops:
-            with loop(0, found.sizes[loops[0]]) as i:
+            with loop(0, found.size(loops[0])) as i:
                 nest({**at, loops[0]: i}, loops[1:])
         elif last is None:
             _Tile(found, [at], width).emit()
         else:
-            for first, count, size in ((0, tiles - low, high), ((tiles - low) * high, low, high - 1)):
-                if count:
-                    with loop(first, first + count * size, size) as i:
-                        _Tile(found, [{**at, last: i + row} for row in range(size)], width).emit()
+            for first, stop, size in parts_of(found.size(last), RESULTS):
+                with loop(first, stop, size) as i:
+                    _Tile(found, [{**at, last: i + row} for row in range(size)], width).emit()
 
     nest({}, outer)
 
@@ -97,9 +94,11 @@ class _Tile:
         self.width = width
         self.along = found.steps[-1]
         self.combination, self.element = combination
-        steps = found.sizes[self.along]
-        self.vectors = min(max(ACCUMULATORS // len(places), 1), steps // width)
-        self.whole = steps // (self.vectors * width) * self.vectors * width
+        self.count = steps = found.size(self.along)
+        self.vectors = max(ACCUMULATORS // len(places), 1)
+        if isinstance(steps, int):
+            self.vectors = min(self.vectors, steps // width)
+        self.whole = steps - steps % (self.vectors * width)
         # What needs no step is loaded once.
         self.fixed = {
             (row, which): found.taken(which, place, self.along, width)
@@ -114,7 +113,7 @@ class _Tile:
         identity = constant(element, COMBINING[self.combination.name].identity(element))
         vector = broadcast(identity, mlir.ir.VectorType.get([self.width], element))
         accumulators = [vector] * (len(self.places) * self.vectors)
-        rest = [identity] * len(self.places) if self.whole < self.found.sizes[self.along] else []
+        rest = [identity] * len(self.places) if self._has_rest() else []
         values = self._outer({}, self.found.steps[:-1], [*accumulators, *rest])
         result = Array(self.found.operation.operands[self.found.inputs])
         for row, place in enumerate(self.places):
@@ -130,7 +129,7 @@ class _Tile:
     def _outer(self, at: Mapping[int, Place], steps: Sequence[int], values: Sequence[Number]) -> list[Number]:
         if not steps:
             return self._along_memory(at, values)
-        size = self.found.sizes[steps[0]]
+        size = self.found.size(steps[0])
         return carried(0, size, values, lambda i, *inner: self._outer({**at, steps[0]: i}, steps[1:], inner))
 
     def _along_memory(self, at: Mapping[int, Place], values: Sequence[Number]) -> list[Number]:
@@ -147,8 +146,10 @@ class _Tile:
 
         following = carried(0, self.whole, values[:count], together, wide)
         rest, place = list(values[count:]), self.whole
-        while place < self.found.sizes[self.along]:
-            left = self.found.sizes[self.along] - place
+        if not isinstance(place, int) or not isinstance(self.count, int):
+            return [*following, *carried(place, self.count, rest, partial(self._one, at))]
+        while place < self.count:
+            left = self.count - place
             width = min(self.width, 1 << (left.bit_length() - 1))
             for row, element in enumerate(self._elements(at, place, width)):
                 if width == self.width:
@@ -157,6 +158,15 @@ class _Tile:
                     rest[row] = self._combined(rest[row], self._of_vector(element))
             place += width
         return [*following, *rest]
+
+    def _has_rest(self) -> bool:
+        """Whether there are steps behind the last whole vectors."""
+        return not isinstance(self.count, int) or self.whole != self.count
+
+    def _one(self, at: Mapping[int, Place], place: Number, *totals: Number) -> list[Number]:
+        """One step."""
+        elements = map(self._of_vector, self._elements(at, place, 1))
+        return [self._combined(total, each) for total, each in zip(totals, elements, strict=True)]
 
     def _elements(self, at: Mapping[int, Place], place: Place, width: int) -> list[Number]:
         """A vector of elements of each result."""

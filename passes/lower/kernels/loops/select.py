@@ -201,7 +201,7 @@ class Obstacles:
         types = [*operands, *results]
         is_static = all(isinstance(t, TensorType) and t.is_static for t in types)
         if not is_static and not (self._has_dynamic and takes_dynamic_sizes(op, operands, results)):
-            return "it has sizes that are known only when it runs"
+            return f"adze.{op.name} has sizes that are known only when it runs"
         if any(isinstance(t, TensorType) and 0 in t.shape for t in types):
             return "it has arrays without elements"
         if op is Scan and application.attributes["length"][0] == 0:

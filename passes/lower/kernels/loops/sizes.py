@@ -16,25 +16,41 @@ from ....ir.aliases import Block, Operation, Value, ValueMap
 from ....ir.functions import functions
 from .destinations import DESTINATION, LOOPS
 from .errors import KernelError
+from .kept_apart import BARRIER
 from .outline import KERNEL
-from .sizes_before import is_number
+from .sizes_before import Sizes, is_number
 from .walk import initial_operand, operations_named, terminator
 
 CHECKS: Final = "checks"
 _ASSERT: Final = "cf.assert"
 _PURE: Final = "arith."
+_PART: Final = "tensor.extract_slice"
 _MADE: Final = ("tensor.empty", "bufferization.alloc_tensor")
 
 
-def resolve_sizes(module: mlir.ir.Module, sizes: Mapping[tuple[int, int], int]) -> None:
-    """Replace sizes of arrays, in place; `sizes` has the argument that is the size of an argument's axis."""
+def resolve_sizes(module: mlir.ir.Module, sizes: Sizes) -> None:
+    """Replace sizes of arrays, in place."""
     arguments = list(functions(module)[KERNEL].operation.regions[0].blocks[0].arguments)
-    known = {(arguments[k], axis): arguments[place] for (k, axis), place in sizes.items()}
+    known = {(arguments[k], axis): arguments[place] for (k, axis), place in sizes.operands.items()}
     for operation in operations_named(module, "tensor.dim"):
         source, axis = operation.operands
         size = _size(source, _constant(axis), known)
         operation.results[0].replace_all_uses_with(size)
         operation.erase()
+
+
+def resolve_buffer_sizes(module: mlir.ir.Module, sizes: Sizes, first_result: int) -> None:
+    """Replace sizes of the arguments of a kernel on buffers, in place."""
+    arguments = list(functions(module)[KERNEL].operation.regions[0].blocks[0].arguments)
+    known = {(arguments[k], axis): arguments[place] for (k, axis), place in sizes.operands.items()}
+    for (k, axis), place in sizes.results.items():
+        known[arguments[first_result + k], axis] = arguments[place]
+    for operation in operations_named(module, "memref.dim"):
+        source, axis = operation.operands
+        size = known.get((source, _constant(axis)))
+        if size is not None:
+            operation.results[0].replace_all_uses_with(size)
+            operation.erase()
 
 
 def _size(value: Value, axis: int, known: Mapping[tuple[Value, int], Value]) -> Value:
@@ -44,12 +60,20 @@ def _size(value: Value, axis: int, known: Mapping[tuple[Value, int], Value]) -> 
         source = None if not type_.is_dynamic_dim(axis) else _of_equal_size(value)
         if source is None:
             operation = None if isinstance(value.owner, mlir.ir.Block) else value.owner.operation
-            if operation is None or operation.name not in _MADE:
+            if operation is None or operation.name not in (*_MADE, _PART):
                 raise KernelError("the size of an array in it is not known before")
-            number = sum(type_.is_dynamic_dim(k) for k in range(axis))
-            return operation.operands[number]
+            return _stated(operation, type_, axis)
         value = source
     return known[value, axis]
+
+
+def _stated(operation: Operation, type_: mlir.ir.RankedTensorType, axis: int) -> Value:
+    """The size of a dynamic axis, as an op has it that makes an array."""
+    number = sum(type_.is_dynamic_dim(k) for k in range(axis))
+    if operation.name in _MADE:
+        return operation.operands[number]
+    _, offsets, *_ = list(mlir.ir.DenseI32ArrayAttr(operation.attributes["operandSegmentSizes"]))
+    return operation.operands[1 + offsets + number]  # axes that are dropped have one element
 
 
 def _of_equal_size(value: Value) -> Value | None:
@@ -65,7 +89,7 @@ def _of_equal_size(value: Value) -> Value | None:
         return operation.operands[DESTINATION[operation.name]]
     if operation.name.startswith("linalg."):
         return operation.operands[len(operation.operands) - len(operation.results) + number]
-    return operation.operands[0] if operation.name == "tensor.cast" else None
+    return operation.operands[0] if operation.name in ("tensor.cast", BARRIER) else None
 
 
 def _carried_before(block: Block, value: Value) -> Value | None:

@@ -8,8 +8,10 @@ from typing import Final
 
 from .....dialects.types import TensorType
 
-UNKNOWN_SIZE: Final = 1000
-"""A size that shows at the call: long for a loop, and no more than one thread is good for."""
+UNKNOWN_LENGTH: Final = 1000
+"""Steps of a loop, and terms of a product, how many of which shows at the call."""
+UNKNOWN_SIZE: Final = 16
+"""Any other size that shows at the call: one thread is good for such arrays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,11 @@ class Time:
     def greater(self, other: Time) -> Time:
         """The greater in each form."""
         return Time(max(self.host, other.host), max(self.kernel, other.kernel))
+
+
+def length_of(n: object) -> int:
+    """The length of a loop or of a sum, or what one is taken to be that shows at the call."""
+    return n if isinstance(n, int) else UNKNOWN_LENGTH
 
 
 def elements(type_: TensorType) -> int:

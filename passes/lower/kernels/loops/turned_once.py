@@ -35,6 +35,8 @@ def _turns(generic: Operation) -> bool:
     block = generic.regions[0].blocks[0]
     if len(generic.operands) != 2 or len(generic.results) != 1 or len(block.operations) != 1:
         return False
+    if not mlir.ir.RankedTensorType(generic.results[0].type).has_static_shape:
+        return False
     if list(block.operations[0].operands) != [block.arguments[0]]:
         return False
     maps = [mlir.ir.AffineMapAttr(a).value for a in mlir.ir.ArrayAttr(generic.attributes["indexing_maps"])]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Final
 
 import numpy as np
@@ -25,10 +24,13 @@ INDEX: Final = "linalg.index"
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """A generic, the sizes of its loops, and the loop of each operand's axes, `FIRST` for one that stands."""
+    """A generic, the sizes of its loops, and the loop of each operand's axes, `FIRST` for one that stands.
+
+    A size that shows at the call is None here.
+    """
 
     operation: Operation
-    sizes: tuple[int, ...]
+    sizes: tuple[int | None, ...]
     axes: tuple[tuple[int, ...], ...]
     steps: tuple[int, ...]
 
@@ -41,6 +43,19 @@ class Reduced:
     def inputs(self) -> int:
         """How many operands are only read."""
         return int(self.operation.attributes["operandSegmentSizes"][0])
+
+    def size(self, loop: int) -> Place:
+        """How many iterations a loop has; for one of unknown size code that finds out."""
+        known = self.sizes[loop]
+        if known is not None:
+            return known
+        which = next(k for k, each in enumerate(self.axes) if loop in each)
+        return Array(self.operation.operands[which]).size(self.axes[which].index(loop))
+
+    def is_long(self, loop: int, least: int) -> bool:
+        """Whether a loop has so many iterations; one of unknown size is taken to have them."""
+        size = self.sizes[loop]
+        return size is None or size >= least
 
     @property
     def widest(self) -> int:
@@ -114,11 +129,13 @@ def reduction_of(generic: Operation) -> Reduced | None:
         return None  # a mask, perhaps: `masked_steps.py` leaves out the steps that do not matter
     found: dict[int, int] = {}
     for value, each in zip(generic.operands, axes, strict=True):
-        found.update(zip(each, mlir.ir.MemRefType(value.type).shape, strict=True))
+        for loop, size in zip(each, mlir.ir.MemRefType(value.type).shape, strict=True):
+            found[loop] = max(size, found.get(loop, size))  # known, where one operand knows it
     found.pop(FIRST, None)
-    if prod(found[k] for k in steps) < 2 or 0 in found.values():
+    if all(found[k] == 1 for k in steps) or 0 in found.values():
         return None
-    return Reduced(generic, tuple(found[k] for k in range(len(kinds))), tuple(axes), steps)
+    sizes = (found[k] for k in range(len(kinds)))
+    return Reduced(generic, tuple(n if n >= 0 else None for n in sizes), tuple(axes), steps)
 
 
 def _loops_of(map_: mlir.ir.AffineMap) -> tuple[int, ...] | None:
@@ -134,11 +151,10 @@ def _loops_of(map_: mlir.ir.AffineMap) -> tuple[int, ...] | None:
 
 
 def _is_plain(value: Value) -> bool:
-    """Whether an operand is an array of static sizes, of elements of 32 or 64 bits."""
+    """Whether an operand is an array, of elements of 32 or 64 bits."""
     if not isinstance(value.type, mlir.ir.MemRefType):
         return False
-    type_ = mlir.ir.MemRefType(value.type)
-    return type_.has_static_shape and _bytes(type_.element_type) in (4, 8)
+    return _bytes(mlir.ir.MemRefType(value.type).element_type) in (4, 8)
 
 
 def _is_dense(value: Value) -> bool:
@@ -167,3 +183,19 @@ def _from(place: Number, width: int) -> Number:
     type_ = mlir.ir.VectorType.get([width], place.type)
     count = mlir.ir.DenseElementsAttr.get(np.arange(width, dtype=np.int64), type=type_)
     return Number(mlir.arith.constant(type_, count)) + place
+
+
+def parts_of(count: Place, most: int) -> list[tuple[Place, Place, int]]:
+    """Results in tiles of up to `most`: where those of one size begin and end, and the size.
+
+    Of a known count the tiles are as equal as may be; else they are as large as may be, then of one.
+    """
+    if not isinstance(count, int):
+        whole = count - count % most
+        return [(0, whole, most), (whole, count, 1)]
+    tiles = -(-count // most)
+    high = -(-count // tiles)
+    low = tiles * high - count  # how many tiles have a result less
+    middle = (tiles - low) * high
+    parts: list[tuple[Place, Place, int]] = [(0, middle, high), (middle, count, high - 1)]
+    return parts if low else parts[:1]

@@ -376,7 +376,7 @@ def allocated(*types: str) -> str:
 def settled(code: str) -> tuple[int, list[str]]:
     """How many temporaries are on the stack, and the types of those in scratch."""
     scratch: list[str] = []
-    inside = names(code, lambda m: scratch.extend(map(str, settle_allocations(m))))
+    inside = names(code, lambda m: scratch.extend(str(s.type) for s in settle_allocations(m)))
     assert not {"memref.alloc", "memref.dealloc"} & set(inside)
     return inside.count("memref.alloca"), scratch
 
@@ -428,8 +428,20 @@ CARRIED = {
       ^bb0(%e: memref<4xf32>):
         scf.yield %e : memref<4xf32>
       }""",
-    "size": "%t = memref.alloc(%n) : memref<?xf32>",
+    "size": "%m = arith.addi %n, %n : index\n %t = memref.alloc(%m) : memref<?xf32>",
 }
+
+
+def test_temporaries_of_sizes_that_the_kernel_is_passed_are_scratch() -> None:
+    code = """func.func @kernel(%x: memref<?xf32>, %m: index, %n: index) {
+      %c0 = arith.constant 0 : index
+      %t = memref.alloc(%n, %m) : memref<?x4x?xf32>
+      %1 = memref.load %t[%c0, %c0, %c0] : memref<?x4x?xf32>
+      return
+    }"""
+    found: list[tuple[str, tuple[int, ...]]] = []
+    names(code, lambda m: found.extend((str(s.type), s.sizes) for s in settle_allocations(m)))
+    assert found == [("tensor<?x4x?xf32>", (2, 1))]
 
 
 @pytest.mark.parametrize("kind", CARRIED)

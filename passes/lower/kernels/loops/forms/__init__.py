@@ -97,10 +97,25 @@ KERNEL_LOWERINGS: Final[LoweringTable] = {
 
 
 OF_DYNAMIC_SIZES: Final = frozenset(
-    {BroadcastInDim, CallLike, Dim, Iota, Scan, SizeArithmetic, SizeConstant, SizeToArray, While}
+    {
+        BroadcastInDim,
+        CallLike,
+        Cond,
+        Concatenate,
+        Dim,
+        DotGeneral,
+        Elementwise,
+        Iota,
+        Pad,
+        Reduction,
+        Scan,
+        Slice,
+    }
+    | {CheckpointName, OptimizationBarrier, ShardingConstraint, StopGradient, Transpose, While}
+    | {SizeArithmetic, SizeConstant, SizeToArray}
 )
 """Those whose operands and results may have sizes that show at the call."""
-WINDOWS: Final = frozenset({DynamicSlice, Gather, Slice})
+WINDOWS: Final = frozenset({DynamicSlice, Gather})
 """Those whose first operand may: their results have known sizes."""
 UPDATES: Final = frozenset({DynamicUpdateSlice, Scatter})
 """Those whose first operand and result may: what is written there has known sizes."""

@@ -10,13 +10,12 @@ from collections.abc import Sequence
 
 from ......dialects import mlir
 from ......dialects.types import BOOL, INT32, TensorType
-from ....builder import DYNAMIC, Size, Type, Value
+from ....builder import Size, Type, Value
 from ....forms.bodies import call_body, result_tensor_types
 from ....lowering import LoweringContext
 from ..builder import KernelBuilder
 from ..counted import Counted
-from ..errors import KernelError
-from .common import builder_of, shape_of
+from .common import builder_of
 
 
 def _pack(b: KernelBuilder, values: Sequence[Value]) -> list[Value]:
@@ -49,9 +48,15 @@ def lower_scan(
     types, steps = result_tensor_types(ctx), b.size(length[0])
     for x in arrays:
         b.require_equal(b.shape(x)[0], steps, "adze: scan over arrays of unequal length")
-    stacks = [_empty_stack(b, t, steps) for t in types[carry_count:]]
-    state = _pack(b, [*carry, *stacks])
     row_types = [_row_type(t) for t in types[carry_count:]]
+    shapes: list[Sequence[Size]] = [t.shape for t in row_types]
+    if not all(t.has_static_shape for t in row_types):
+        # A step before the loop, of which only the shapes are used.
+        first = [*constants, *carry, *(b.row(x, b.size_value(0)) for x in arrays)]
+        results = call_body(ctx, body, first, [*types[:carry_count], *row_types])
+        shapes = [b.shape(row) for row in results[carry_count:]]
+    stacks = [_empty_stack(b, t, [steps, *s]) for t, s in zip(types[carry_count:], shapes, strict=True)]
+    state = _pack(b, [*carry, *stacks])
     loop = mlir.scf.ForOp(b.size_value(0), b.size_value(steps), b.size_value(1), state)
     with mlir.ir.InsertionPoint(loop.body):
         inner = _unpack(b, list(loop.inner_iter_args), types)
@@ -69,11 +74,8 @@ def lower_scan(
     return tuple(_unpack(b, list(loop.results), types))
 
 
-def _empty_stack(b: KernelBuilder, type_: Type, steps: Size) -> Value:
+def _empty_stack(b: KernelBuilder, type_: Type, shape: Sequence[Size]) -> Value:
     """Where the rows of a result are written."""
-    shape = [steps, *type_.shape[1:]]
-    if DYNAMIC in shape:
-        raise KernelError("it stacks arrays of a size that shows at the call")
     return b.cast(b.empty_of_element(type_.element_type, shape), type_)
 
 
@@ -82,8 +84,11 @@ def _row_type(type_: Type) -> Type:
 
 
 def _write_row(b: KernelBuilder, row: Value, stack: Value, position: Value) -> Value:
-    shape = shape_of(row)
-    return b.insert(b.reshape(row, [1, *shape]), stack, [position, *[0] * len(shape)])
+    shape = b.shape(row)
+    place: list[Size] = [position, *[0] * len(shape)]
+    if all(isinstance(n, int) for n in shape):
+        return b.insert(b.reshape(row, [1, *shape]), stack, place)
+    return b.insert_part(row, stack, place, [1, *shape], [1] * len(place))
 
 
 def lower_while(

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from ......dialects import mlir
 from ......dialects.types import INT64
 from ....builder import Size, Value
-from ....forms.movement import require_inside
+from ....forms.movement import count_positions, require_inside
 from ....lowering import LoweringContext
 from ..builder import KernelBuilder, Progression
+from ..errors import KernelError
 from .common import builder_of, shape_of
 
 
@@ -26,10 +28,11 @@ def _broadcast(b: KernelBuilder, x: Value, shape: Sequence[Size], dimensions: Se
     ir, rank = mlir.ir, len(shape)
     if b.is_single(x):
         return b.repeat(b.element(x), shape)
-    indices = [
-        ir.AffineExpr.get_constant(0) if n == 1 else ir.AffineExpr.get_dim(dimension)
-        for dimension, n in zip(dimensions, shape_of(x), strict=True)
-    ]
+    indices = []
+    for dimension, n in zip(dimensions, b.shape(x), strict=True):
+        if n != 1:
+            b.require_equal(n, shape[dimension], "adze: broadcast to an unequal size")
+        indices.append(ir.AffineExpr.get_constant(0) if n == 1 else ir.AffineExpr.get_dim(dimension))
     source = ir.AffineMapAttr.get(ir.AffineMap.get(rank, 0, indices))
     maps = [source, b.identity_map(rank)]
     return b.generic([x], [b.empty_like(x, shape)], maps, ["parallel"] * rank, lambda value, _: value)
@@ -64,7 +67,7 @@ def lower_transpose(ctx: LoweringContext, x: Value, *, permutation: Sequence[int
 
 def transposed(b: KernelBuilder, x: Value, permutation: Sequence[int]) -> Value:
     """`x` with its axes in another order."""
-    shape = shape_of(x)
+    shape = b.shape(x)
     result = [shape[a] for a in permutation]
     moving = [a for a in permutation if shape[a] != 1]
     if moving == sorted(moving):
@@ -82,7 +85,8 @@ def lower_slice(
     b = builder_of(ctx)
     for axis, (n, first, last) in enumerate(zip(b.shape(x), start, limit, strict=True)):
         require_inside(b, axis, n, first, last)
-    sizes = [n or 0 for n in ctx.result_type.static_shape]
+    triples = zip(start, limit, strides, strict=True)
+    sizes = [count_positions(b, first, last, stride) for first, last, stride in triples]
     return b.window(x, list(start), sizes, list(strides))
 
 
@@ -91,41 +95,61 @@ def lower_pad(
     x: Value,
     value: Value,
     *,
-    low: Sequence[int],
-    high: Sequence[int],
+    low: Sequence[Size],
+    high: Sequence[Size],
     interior: Sequence[int],
 ) -> Value:
     """`x`, without what negative padding cuts off, put into a filled array."""
-    b, shape = builder_of(ctx), shape_of(x)
-    steps = [k + 1 for k in interior]
-    dilated = [(n - 1) * step + 1 for n, step in zip(shape, steps, strict=True)]
-    total = [a + n + z for a, n, z in zip(low, dilated, high, strict=True)]
-    first = [-(min(a, 0) // step) for a, step in zip(low, steps, strict=True)]
-    stop = [min(n, (t - a - 1) // step + 1) for n, a, t, step in zip(shape, low, total, steps, strict=True)]
-    sizes = [z - a for a, z in zip(first, stop, strict=True)]
-    whole = _broadcast(b, value, total, ())
-    if any(n <= 0 for n in sizes):
+    b = builder_of(ctx)
+    axes = [_padded(*each) for each in zip(b.shape(x), low, high, interior, strict=True)]
+    whole = _broadcast(b, value, [axis.total for axis in axes], ())
+    if any(isinstance(axis.size, int) and axis.size <= 0 for axis in axes):
         return whole
-    part = b.window(x, first, sizes)
-    offsets = [a + k * step for a, k, step in zip(low, first, steps, strict=True)]
-    return b.insert(part, whole, list(offsets), steps)
+    part = b.window(x, [axis.first for axis in axes], [axis.size for axis in axes])
+    return b.insert(part, whole, [axis.offset for axis in axes], [k + 1 for k in interior])
+
+
+@dataclass(frozen=True, slots=True)
+class _PaddedAxis:
+    """An axis of a padded array: its size; of the part that is kept the place, the size and the new place."""
+
+    total: Size
+    first: int
+    size: Size
+    offset: int
+
+
+def _padded(n: Size, low: Size, high: Size, interior: int) -> _PaddedAxis:
+    if not isinstance(n, int) and low == high == interior == 0:
+        return _PaddedAxis(n, 0, n, 0)
+    if not isinstance(n, int) or not isinstance(low, int) or not isinstance(high, int):
+        raise KernelError("it pads an axis of a size that shows at the call")
+    step = interior + 1
+    total = low + (n - 1) * step + 1 + high
+    first = -(min(low, 0) // step)
+    stop = min(n, (total - low - 1) // step + 1)
+    return _PaddedAxis(total, first, stop - first, low + first * step)
 
 
 def lower_concatenate(ctx: LoweringContext, *xs: Value, axis: int) -> Value:
     """Each operand inserted into one new array; a short vector from its elements."""
     b = builder_of(ctx)
-    shapes = [shape_of(x) for x in xs]
+    shapes = [b.shape(x) for x in xs]
     total = list(shapes[0])
-    total[axis] = sum(shape[axis] for shape in shapes)
+    for other in shapes[1:]:
+        for a, n in enumerate(other):
+            if a != axis:
+                b.require_equal(total[a], n, f"adze: sizes of axis {a} differ in concatenate")
+        total[axis] = b.calculate("size_add", total[axis], other[axis])
     if len(total) == 1 and all(b.is_single(x) for x in xs):
         elements = [b.element(x) for x in xs]
         return mlir.tensor.from_elements(mlir.ir.RankedTensorType.get(total, elements[0].type), elements)
     whole, offset = b.empty_like(xs[0], total), 0
     for x, shape in zip(xs, shapes, strict=True):
-        place = [0] * len(total)
+        place: list[Size] = [0] * len(total)
         place[axis] = offset
-        whole = b.insert(x, whole, list(place))
-        offset += shape[axis]
+        whole = b.insert(x, whole, place)
+        offset = b.calculate("size_add", offset, shape[axis])
     return whole
 
 

@@ -21,11 +21,11 @@ from ......dialects.types import FLOAT32, FLOAT64
 from ....builder import Value
 from ....lowering import LoweringContext
 from ..kept_apart import kept_apart
-from .common import builder_of, shape_of
+from .common import builder_of
 from .movement import transposed
 from .reductions import _convert, reassociable
 
-Shape: TypeAlias = Sequence[int | None]
+Shape: TypeAlias = Sequence[object]  # a size that is no int shows at the call
 VECTOR: Final = 64  # bytes
 NARROWEST: Final = 4  # elements from which on vectors gain
 ROWS: Final = 4
@@ -39,15 +39,15 @@ def vector_length(left: Shape, right: Shape, contracting: Pairs, batch: Pairs, d
     if dtype not in (FLOAT32, FLOAT64) or not ours.contracting:
         return 1
     ours_last, theirs_last = len(left) - 1, len(right) - 1
-    count: int | None = 0
+    count: object = 0
     if theirs.free:
         is_along = theirs.free[-1] == theirs_last or rows_are_many(left, right, contracting, batch)
         count = right[theirs.free[-1]] if is_along else 0
     elif ours.free and ours.free[-1] == ours_last:
         count = left[-1]
     if not count and (ours.contracting[-1], theirs.contracting[-1]) == (ours_last, theirs_last):
-        count = left[-1]
-    return min(count, VECTOR // dtype.itemsize) if count and count >= NARROWEST else 1
+        count = left[-1] if isinstance(left[-1], int) else VECTOR
+    return min(count, VECTOR // dtype.itemsize) if isinstance(count, int) and count >= NARROWEST else 1
 
 
 def rows_are_many(left: Shape, right: Shape, contracting: Pairs, batch: Pairs) -> bool:
@@ -56,7 +56,7 @@ def rows_are_many(left: Shape, right: Shape, contracting: Pairs, batch: Pairs) -
         operand_axes(len(left), 0, contracting, batch),
         operand_axes(len(right), 1, contracting, batch),
     )
-    rows = prod(left[a] or 0 for a in ours.free)
+    rows = prod(n if isinstance(n, int) else ROWS for n in (left[a] for a in ours.free))
     return bool(theirs.free) and theirs.free[-1] != len(right) - 1 and rows >= ROWS
 
 
@@ -72,14 +72,17 @@ def lower_dot_general(
 ) -> Value:
     """The sum of products, in a wider dtype where it needs one."""
     b, source, carried = builder_of(ctx), ctx.operand_dtype, accumulation_dtype(dtype)
-    left, right = shape_of(x), shape_of(y)
+    for pairs in (contracting, batch):
+        for i, j in zip(*pairs, strict=True):
+            b.require_equal(b.shape(x)[i], b.shape(y)[j], "adze: contracted or batch axes differ in size")
+    left, right = b.shape(x), b.shape(y)
     ours, theirs = (
         operand_axes(len(left), 0, contracting, batch),
         operand_axes(len(right), 1, contracting, batch),
     )
     if rows_are_many(left, right, contracting, batch):
         y = kept_apart(transposed(b, y, [*theirs.batch, *theirs.contracting, *theirs.free]))
-        right = shape_of(y)
+        right = b.shape(y)
         theirs = _in_order(theirs)
     # Loops by name: of the batch, of the left's axes, of the right's, of the sum.
     names = [
@@ -98,7 +101,8 @@ def lower_dot_general(
         **{a: f"n{k}" for k, a in enumerate(theirs.free)},
         **{a: f"k{k}" for k, a in enumerate(theirs.contracting)},
     }
-    sizes = {of_left[a]: n for a, n in enumerate(left)} | {of_right[a]: n for a, n in enumerate(right)}
+    sizes = {of_left[a]: n for a, n in enumerate(left)}
+    sizes |= {of_right[a]: n for a, n in enumerate(right) if isinstance(n, int) or of_right[a] not in sizes}
     last = of_right[len(right) - 1] if theirs.free else of_left[len(left) - 1] if left else ""
     loops = [*names[:-1], *sums, last] if names and last == names[-1] else [*names, *sums]
     result = [sizes[name] for name in names]

@@ -56,7 +56,8 @@ def _convert(b: KernelBuilder, source: np.dtype, target: np.dtype, x: Value) -> 
 def lower_reduction(ctx: LoweringContext, x: Value, *, axes: Sequence[int]) -> Value:
     """A generic whose reduced axes are its inner loops, in a wider dtype where the sum needs one."""
     assert issubclass(ctx.op, Reduction)
-    b, name, dtype, shape = builder_of(ctx), ctx.op.name, ctx.operand_dtype, shape_of(x)
+    b, name, dtype = builder_of(ctx), ctx.op.name, ctx.operand_dtype
+    shape = b.shape(x)
     kept = [a for a in range(len(shape)) if a not in axes]
     result = [shape[a] for a in kept]
     if all(shape[a] == 1 for a in axes):
