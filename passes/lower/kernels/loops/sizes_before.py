@@ -159,7 +159,7 @@ class SizesBefore:
         """The size of an axis of a result: a number, a size, an operand's axis, or None for a new one."""
         stated = application.op.attributes.get("shape")
         if stated is not None and stated.kind == "sizes":
-            return application.attributes["shape"][axis]  # type: ignore[no-any-return]
+            return application.attributes["shape"][axis]
         if application.op is Pad and not any(
             application.attributes[n][axis] for n in ("low", "high", "interior")
         ):
@@ -173,7 +173,7 @@ class SizesBefore:
         ]
         extents = carried_extents(application.op, types, shapes, application.attributes)
         extent = extents[0][axis] if extents else None
-        return None if isinstance(extent, NamedSize) else extent  # type: ignore[return-value]
+        return None if isinstance(extent, NamedSize) else extent
 
 
 def dynamic_axes(value: Value) -> list[int]:
