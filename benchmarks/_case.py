@@ -14,7 +14,7 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
-from _peers import Peer
+from _peers import Peer, Shape
 
 Function = Callable[..., Any]
 
@@ -81,6 +81,7 @@ class Case:
     quick: bool = False
     tolerance: float = 1.0  # times the usual one
     wide: bool = False  # whether JAX computes with 64-bit numbers whatever the inputs are
+    named: tuple[str, ...] = ()  # the sizes of each input, as in "n,64": adze compiles for any of a name
 
     def arrays(self, tiny: bool = False) -> tuple[Any, ...]:
         return self.inputs(Draw(np.random.default_rng(0), tiny))
@@ -94,7 +95,17 @@ class Case:
             function = self.numpy
             assert function is not None, f"{self.name} has no NumPy form"
             return lambda: function(*arrays)
-        return peer.prepared(self.function, arrays)
+        return peer.prepared(self.function, arrays, self.shapes(arrays))
+
+    def shapes(self, arrays: tuple[Any, ...]) -> tuple[Shape, ...]:
+        """For each input its sizes, with the names of those that have one; none where no size has."""
+        return tuple(
+            tuple(
+                name if name.isidentifier() else size
+                for name, size in zip(names.split(","), np.shape(array), strict=True)
+            )
+            for names, array in zip(self.named, arrays, strict=bool(self.named))
+        )
 
 
 def is_wide(arrays: tuple[Any, ...]) -> bool:

@@ -5,6 +5,7 @@ names differ between the libraries: linear algebra, the convolution, compiling, 
 and SciPy are peers here, and adze does not need them at run time. NumPy has no `library`, `lax` and `nn`.
 """
 
+import functools
 import importlib
 import os
 from collections.abc import Callable, Iterator
@@ -16,11 +17,16 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 Function = Callable[..., Any]
+Shape = tuple[int | str, ...]
 
 
 @dataclass(frozen=True)
 class Peer:
-    """A library: `xp` is its array namespace, `place` puts an array on its device, `wait` awaits a result."""
+    """A library: `xp` is its array namespace, `place` puts an array on its device, `wait` awaits a result.
+
+    `compile_named` compiles a function for arrays of some dtypes and shapes with names of sizes, where the
+    library can; others compile for the shapes of a call.
+    """
 
     name: str
     xp: Any
@@ -34,11 +40,22 @@ class Peer:
     nn: Any = None
     random: Any = None
     linalg: Any = None
+    compile_named: Function | None = None
 
-    def prepared(self, function: Function, inputs: tuple[Any, ...]) -> Callable[[], Any]:
-        """A function without arguments that calls the compiled `function` with inputs on the device."""
+    def prepared(
+        self, function: Function, inputs: tuple[Any, ...], named: tuple[Shape, ...] = ()
+    ) -> Callable[[], Any]:
+        """A function without arguments that calls the compiled `function` with inputs on the device.
+
+        `named`: for each input its sizes, a name for each that shows at the call.
+        """
         placed = tuple(self.place(array) for array in inputs)
-        compiled = self.compile(lambda *arrays: function(self, *arrays))
+        if named and self.compile_named is not None:
+            dtypes = [np.asarray(array).dtype for array in inputs]
+            specs = tuple(zip(named, dtypes, strict=True))
+            compiled = self.compile_named(lambda *arrays: function(self, *arrays), specs)
+        else:
+            compiled = self.compile(lambda *arrays: function(self, *arrays))
         wait = self.wait
         return lambda: wait(compiled(*placed))
 
@@ -54,7 +71,19 @@ def adze_peer(target: str | None = None) -> Peer:
 
     device = os.environ.get("ADZE_DEVICE")  # the one that compiled functions use
 
+    def compile_named(function: Function, specs: Any) -> Function:
+        """The function, compiled by the first call."""
+
+        @functools.cache
+        def compiled() -> Function:
+            traced = adze.trace(function, *(adze.ShapeDtype(*spec) for spec in specs))
+            lowered = traced.lower(target) if target else traced.lower()
+            return lowered.compile(device=device) if device else lowered.compile()
+
+        return lambda *arrays: compiled()(*arrays)
+
     peer = compiler_peer("adze", lambda array: adze.device_put(array, device), wait_for_each)
+    peer = replace(peer, compile_named=compile_named)
     return replace(peer, compile=lambda function: adze.jit(function, target=target)) if target else peer
 
 

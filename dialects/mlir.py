@@ -119,6 +119,15 @@ def load_dialects(context: Any) -> None:
         context.get_dialect_descriptor(name)
 
 
+def load_dialect(name: str) -> None:
+    """Load a dialect into the context of the ambient insertion point before an op of it is made by name.
+
+    An op that was made before its dialect was loaded has the name of an unregistered one, which loading the
+    dialect frees: passes did so later, and processes that compiled for CUDA ended, or had other ops.
+    """
+    __getattr__("ir").Context.current.get_dialect_descriptor(name)
+
+
 def is_loaded() -> bool:
     """Whether the bindings have been imported in this process."""
     return "ir" in globals()

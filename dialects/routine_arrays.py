@@ -1,5 +1,8 @@
 """Which arrays the kernels of routines take, by the name of the kernel.
 
+Attention has queries `[..., T, H]`, keys and values `[..., S, H]`, all of one half, and maybe a mask
+`[..., T, S]` that is true where a query sees a key, of which it sees one at least; all sizes are known. Its
+name says by what scores are multiplied.
 Idea: the last axes of an operand are those of one matrix or row, whose sizes must be known. The axes before
 them, of which there may be any number, count matrices; how many there are may show at the call.
 """
@@ -9,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from .types import COMPLEX, FLOAT32, FLOAT64, TensorType
+from .types import BFLOAT16, COMPLEX, FLOAT16, FLOAT32, FLOAT64, TensorType
 
+ATTENTION: Final = "attention"
+HALVES: Final = (FLOAT16, BFLOAT16)
 DTYPES: Final = (FLOAT32, FLOAT64)
 _SOLVES: Final = tuple(
     f"solve_{triangle}{unit}{transposed}"
@@ -31,12 +36,25 @@ OWN_AXES: Final[Mapping[str, int]] = {**dict.fromkeys(_ROWS, 1), **dict.fromkeys
 
 def takes(kernel: str, operands: Sequence[TensorType]) -> bool:
     """Whether a kernel of that name takes such arrays, if a target has it."""
+    if attention_scale(kernel) is not None:
+        return operands[0].dtype in HALVES and all(t.is_static and 0 not in t.shape for t in operands)
     is_complex = operands[0].dtype in COMPLEX
     if not is_complex and operands[0].dtype not in DTYPES:
         return False
     if kernel not in ANY_KERNELS and is_complex != (kernel in COMPLEX_KERNELS):
         return False
     return all(_has_known_items(kernel, type_) for type_ in operands)
+
+
+def attention_name(scale: float) -> str:
+    """The name of the routine of attention that multiplies scores by `scale`."""
+    return f"{ATTENTION} {float(scale)!r}"
+
+
+def attention_scale(kernel: str) -> float | None:
+    """What the routine of attention of this name multiplies scores by; None for another routine."""
+    first, _, scale = kernel.partition(" ")
+    return float(scale) if first == ATTENTION else None
 
 
 def _has_known_items(kernel: str, type_: TensorType) -> bool:

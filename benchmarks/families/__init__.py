@@ -8,6 +8,7 @@ from . import (
     irregular,
     linear_algebra,
     loops,
+    named_sizes,
     nets,
     products,
     programs,
@@ -26,4 +27,5 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "small": small.CASES,
     "programs": programs.CASES,
     "batches": batches.CASES,
+    "named_sizes": named_sizes.CASES,
 }

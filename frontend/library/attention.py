@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...passes.lower.kernels.attention import attention_name
+from ...dialects.routine_arrays import attention_name
 from ..tracing.interpreter import ops
 from ..tracing.sizes import Dim
 from . import numpy as xp

@@ -2,9 +2,9 @@
 
 Input: the name of a kernel, a function of arrays, and arrays. Output: what the function returns of them.
 Idea: in a trace the function becomes a private one, the callee of an `adze.routine`; equal calls share it.
-For dtypes and sizes that no kernel takes (`dialects/routine_arrays.py`; attention takes halves of static
-sizes), the function is called as it is. Outside a trace the function is traced once for each types of arrays
-and then evaluated: its loops cost a fourth of what they do in Python.
+For dtypes and sizes that no kernel takes (`dialects/routine_arrays.py`), the function is called as it is.
+Outside a trace the function is traced once for each types of arrays and then evaluated: its loops cost a
+fourth of what they do in Python.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from typing import Any, Final
 import numpy as np
 
 from ...dialects.routine_arrays import OWN_AXES, takes
-from ...dialects.types import BFLOAT16, FLOAT16, TensorType
+from ...dialects.types import TensorType
 from ...passes.analysis.evaluate import Evaluation, is_watching
-from ...passes.lower.kernels.attention import attention_scale
 from .. import tree
 from ..tracing.array import Array
 from ..tracing.default_dtypes import is_float32
@@ -29,7 +28,6 @@ from ..tracing.interpreter import ops
 _MOST_KEPT: Final = 64
 _kept: dict[Any, tuple[Evaluation, PrivateFunction]] = {}
 """What is evaluated outside of traces, by kernel and types."""
-HALVES: Final = (FLOAT16, BFLOAT16)
 
 
 def routine(kernel: str, function: Callable[..., Any], *arrays: Any) -> Any:
@@ -91,10 +89,7 @@ def linear_routine(
 
 
 def _has_kernel(kernel: str, arrays: tuple[Any, ...]) -> bool:
-    types = [ops.tensor_type(x) for x in arrays]
-    if attention_scale(kernel) is not None:
-        return types[0].dtype in HALVES and all(t.is_static and 0 not in t.shape for t in types)
-    return takes(kernel, types)
+    return takes(kernel, [ops.tensor_type(x) for x in arrays])
 
 
 def _counted_like(kernel: str, result: Any, array: Any) -> Any:

@@ -37,6 +37,16 @@ def test_a_case_computes(case: Case) -> None:
         assert disagreement(result, expected, case.agreement, case.tolerance) <= 1.0
 
 
+@pytest.mark.one_in(6)
+@pytest.mark.parametrize("case", FAMILIES["named_sizes"], ids=lambda case: case.name)
+def test_a_case_of_named_sizes_is_compiled_for_any(case: Case) -> None:
+    arrays = case.arrays(tiny=True)
+    assert any(isinstance(size, str) for shape in case.shapes(arrays) for size in shape)
+    expected = case.function(adze_peer(), *(adze.numpy.asarray(array) for array in arrays))
+    result = case.call_on(adze_peer(), arrays)()
+    assert disagreement(result, expected, case.agreement, case.tolerance) <= 1.0
+
+
 def test_names_are_unique() -> None:
     for family, cases in FAMILIES.items():
         names = [case.name for case in cases]
@@ -46,7 +56,7 @@ def test_names_are_unique() -> None:
 def test_the_quick_selection_has_every_family_and_is_small() -> None:
     quick = {family: [case for case in cases if case.quick] for family, cases in FAMILIES.items()}
     assert all(quick.values())
-    assert sum(map(len, quick.values())) <= 32
+    assert sum(map(len, quick.values())) <= 33
 
 
 def test_measured_inputs_are_the_same_in_each_run() -> None:

@@ -105,3 +105,23 @@ def test_there_are_few_kernels(function: Callable[[Any], Any], shape: tuple[int,
 def test_parts_are_all_of_a_row_and_none_is_empty(sizes: tuple[int, int, int], is_complex: bool) -> None:
     for division in (divided(*sizes, is_complex=is_complex), shared(*sizes[:2])):
         assert (division.parts - 1) * division.length < sizes[1] <= division.parts * division.length
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: xp.sort(x, axis=-1),
+        lambda x: xp.cumsum(x, axis=-1),
+        lambda x: lax.fori_loop(0, 9, lambda i, y: y.at[i].set(y[i - 1] + xp.sum(y, axis=0)), x),
+    ],
+)
+def test_every_op_of_a_lowered_program_is_registered(function: Callable[[Any], Any]) -> None:
+    """One that was made before its dialect was loaded has a name that is freed by then."""
+    module = adze.trace(function, ShapeDtype((64, 32), np.float32)).lower("cuda").module
+    pending, names = [module.operation], set()
+    while pending:
+        operation = pending.pop()
+        names.add(operation.name)
+        pending += [o.operation for r in operation.regions for b in r.blocks for o in b.operations]
+    assert "llvm.inline_asm" in names or "gpu.barrier" in names
+    assert {name for name in names if not module.context.is_registered_operation(name)} == set()

@@ -153,7 +153,7 @@ def reduce_window(
         for value, start in zip(values, starts, strict=True)
     ]
     combine = _mapped(computation, structure)
-    if prod(windows) <= _MOST_AT_ONCE and all(isinstance(n, int) for n in values[0].shape):
+    if prod(windows) <= _MOST_AT_ONCE and all(isinstance(values[0].shape[axis], int) for axis in scanned):
         values = _at_once(combine, values, windows, strides, dilations)
     else:
         for axis in reversed(scanned):

@@ -1,6 +1,6 @@
 """Lowering of the routine `attention` to IREE's op: one kernel on CUDA, with products on tensor cores.
 
-Input: queries, keys, values and maybe a mask (`kernels/attention.py`). Output: the attention.
+Input: queries, keys, values and maybe a mask (`dialects/routine_arrays.py`). Output: the attention.
 Idea: the kernel keeps the scores of some queries on chip, and goes on with the sums of their exponentials as
 it sees more keys (Dao et al., FlashAttention, 2022).
 """
@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from ....dialects import mlir
+from ....dialects.routine_arrays import attention_scale
 from ....dialects.types import TensorType
 from ..builder import Value
-from ..kernels.attention import attention_scale
 from ..lowering import LoweringContext
 from .tensor_ops import collapse_axes, expand_axes
 

@@ -95,12 +95,14 @@ def workgroup_count(dimension: int = 0) -> Value:
 
 def thread_id() -> Value:
     """Inside a kernel for a GPU: which thread of the workgroup runs."""
+    mlir.load_dialect("gpu")
     axis = {"dimension": mlir.ir.Attribute.parse("#gpu<dim<x>>")}
     return mlir.ir.Operation.create("gpu.thread_id", [mlir.ir.IndexType.get()], attributes=axis).result
 
 
 def barrier() -> None:
     """Inside a kernel for a GPU: no thread goes on before all of the workgroup are here."""
+    mlir.load_dialect("gpu")
     mlir.ir.Operation.create("gpu.barrier")
 
 
@@ -371,6 +373,7 @@ def _share(array: Value) -> None:
     address = mlir.ir.Operation.create(
         "memref.extract_aligned_pointer_as_index", results=[mlir.ir.IndexType.get()], operands=[array]
     ).result
+    mlir.load_dialect("llvm")
     mlir.ir.Operation.create(
         "llvm.inline_asm",
         operands=[mlir.arith.index_cast(word, address)],

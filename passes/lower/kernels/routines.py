@@ -17,7 +17,7 @@ from ....dialects import mlir
 from ....dialects.builder.core import Application
 from ....dialects.builder.emitter import Emitter, Reader
 from ....dialects.codec import Codec
-from ....dialects.routine_arrays import OWN_AXES, takes
+from ....dialects.routine_arrays import OWN_AXES, attention_scale, takes
 from ....dialects.types import TensorType
 from ...base import Pass
 from ...ir.aliases import Operation, Value
@@ -26,7 +26,7 @@ from ...optimize.inline import inline_operation
 from ...optimize.simplify import drop_unreferenced, simplify
 from ..plan import target_of
 from ..tuning import configuration
-from .attention import attention_scale, is_fused
+from ..tuning.fused_attention import is_fused
 from .builder import Number, product
 from .executable import Kernels, Result, Size
 from .fourier import real, transforms
@@ -104,12 +104,11 @@ class _Expansion:
     def _stays(self, operation: Operation, application: Application, in_loop: bool) -> bool:
         name = application.attributes["kernel"]
         operands, results = (_tensors(self.reader.codec, v) for v in (operation.operands, operation.results))
-        if attention_scale(name) is not None:
-            are_known = all(t.is_static and 0 not in t.shape for t in (*operands, *results))
-            return are_known and is_fused(self.target, name, operands)
-        if not configuration.has_kernels(self.target) or name not in KERNELS:
-            return False
         if not takes(name, operands):
+            return False
+        if attention_scale(name) is not None:
+            return is_fused(self.target, operands)
+        if not configuration.has_kernels(self.target) or name not in KERNELS:
             return False
         return not in_loop or any(_is_large(t) for t in (*operands, *results))
 

@@ -1,0 +1,167 @@
+"""Programs that adze compiles once for sizes that show at the call; JAX compiles them for each shape."""
+
+from typing import Any
+
+import numpy as np
+from _case import Case, gradient_of
+from _peers import Peer
+
+from .nets import residual_block
+
+
+def softmax(peer: Peer, x: Any) -> Any:
+    shifted = peer.xp.exp(x - peer.xp.max(x, axis=-1, keepdims=True))
+    return shifted / peer.xp.sum(shifted, axis=-1, keepdims=True)
+
+
+def normalized(peer: Peer, x: Any) -> Any:
+    """A layer norm without parameters."""
+    centred = x - peer.xp.mean(x, axis=-1, keepdims=True)
+    return centred / peer.xp.sqrt(peer.xp.mean(centred * centred, axis=-1, keepdims=True) + 1e-5)
+
+
+def standardized(peer: Peer, x: Any) -> Any:
+    return (x - peer.xp.mean(x, axis=0)) / peer.xp.std(x, axis=0)
+
+
+def total(peer: Peer, x: Any) -> Any:
+    return peer.xp.sum(x)
+
+
+def layers(peer: Peer, x: Any, first: Any, second: Any, third: Any) -> Any:
+    xp = peer.xp
+    return xp.tanh(xp.tanh(xp.tanh(x @ first) @ second) @ third)
+
+
+def layers_loss(peer: Peer, first: Any, second: Any, third: Any, x: Any) -> Any:
+    return peer.xp.mean(layers(peer, x, first, second, third) ** 2)
+
+
+def attention(peer: Peer, x: Any) -> Any:
+    return softmax(peer, x @ peer.xp.swapaxes(x, -1, -2) / 8) @ x
+
+
+def block(peer: Peer, x: Any, attend: Any, widen: Any, narrow: Any) -> Any:
+    """A transformer block of one head."""
+    y = normalized(peer, x + attention(peer, x @ attend))
+    return normalized(peer, y + peer.xp.tanh(y @ widen) @ narrow)
+
+
+def square(peer: Peer, x: Any) -> Any:
+    return x @ x
+
+
+def recurrence(peer: Peer, x: Any, weights: Any) -> Any:
+    def step(h: Any, u: Any) -> Any:
+        h = peer.xp.tanh(h @ weights + u)
+        return h, h
+
+    return peer.lax.scan(step, peer.xp.zeros_like(x[0]), x)[1]
+
+
+def running(peer: Peer, x: Any) -> Any:
+    """A filter, one number after the other."""
+
+    def step(level: Any, u: Any) -> Any:
+        level = level * 0.9 + u
+        return level, level
+
+    return peer.lax.scan(step, np.float32(0), x)[1]
+
+
+def factors(peer: Peer, x: Any) -> Any:
+    return peer.xp.linalg.cholesky(x)
+
+
+def spectra(peer: Peer, x: Any) -> Any:
+    return peer.xp.abs(peer.xp.fft.rfft(x))
+
+
+def beside_its_square(peer: Peer, x: Any) -> Any:
+    return peer.xp.concatenate([x, x * x], axis=1)
+
+
+def reversed_rows(peer: Peer, x: Any) -> Any:
+    return x[:, ::-1] + x
+
+
+def weights_of_layers(draw: Any) -> tuple[Any, ...]:
+    return draw.weights(784, 256), draw.weights(256, 128), draw.weights(128, 10)
+
+
+def dense(name: str, rows: int, quick: bool = False) -> Case:
+    return Case(
+        name,
+        layers,
+        lambda draw: (draw.normal(rows, 784), *weights_of_layers(draw)),
+        named=("n,784", "784,256", "256,128", "128,10"),
+        quick=quick,
+    )
+
+
+CASES = (
+    Case(
+        "softmax n,m: 1000 x 1000",
+        softmax,
+        lambda draw: (draw.normal(1000, 1000),),
+        named=("n,m",),
+    ),
+    Case(
+        "layer norm b,s,256: 8 x 64", normalized, lambda draw: (draw.normal(8, 64, 256),), named=("b,s,256",)
+    ),
+    Case("columns n,30: 20000", standardized, lambda draw: (draw.normal(20_000, 30),), named=("n,30",)),
+    Case("sum n: 1000000", total, lambda draw: (draw.positive(1_000_000),), named=("n",)),
+    dense("three layers n,784: 1", 1),
+    dense("three layers n,784: 32", 32, quick=True),
+    dense("three layers n,784: 512", 512),
+    Case(
+        "three layers n,784: gradient of 64",
+        gradient_of(layers_loss, 0, 1, 2),
+        lambda draw: (*weights_of_layers(draw), draw.normal(64, 784)),
+        numpy=None,
+        named=("784,256", "256,128", "128,10", "n,784"),
+    ),
+    Case("attention b,s,64: 8 x 128", attention, lambda draw: (draw.normal(8, 128, 64),), named=("b,s,64",)),
+    Case(
+        "transformer block b,s,128: 4 x 64",
+        block,
+        lambda draw: (
+            draw.normal(4, 64, 128),
+            draw.weights(128, 128),
+            draw.weights(128, 512),
+            draw.weights(512, 128),
+        ),
+        named=("b,s,128", "128,128", "128,512", "512,128"),
+    ),
+    Case("x @ x n,n: 500", square, lambda draw: (draw.weights(500, 500),), named=("n,n",)),
+    Case(
+        "residual block n,28,28,32: 8",
+        residual_block,
+        lambda draw: (draw.normal(8, 28, 28, 32), draw.weights(3, 3, 32, 32), draw.weights(3, 3, 32, 32)),
+        named=("n,28,28,32", "3,3,32,32", "3,3,32,32"),
+    ),
+    Case(
+        "recurrence t,b,64: 50 x 16",
+        recurrence,
+        lambda draw: (draw.normal(50, 16, 64), draw.weights(64, 64)),
+        numpy=None,
+        named=("t,b,64", "64,64"),
+    ),
+    Case("filter t: 5000", running, lambda draw: (draw.normal(5000),), numpy=None, named=("t",)),
+    Case(
+        "cholesky b,20,20: 50",
+        factors,
+        lambda draw: (draw.symmetric_definite(50, 20),),
+        named=("b,20,20",),
+    ),
+    Case("rfft n,256: 200", spectra, lambda draw: (draw.normal(200, 256),), named=("n,256",)),
+    Case(
+        "beside its square n,256: 1000",
+        beside_its_square,
+        lambda draw: (draw.normal(1000, 256),),
+        named=("n,256",),
+    ),
+    Case(
+        "reversed rows n,256: 1000", reversed_rows, lambda draw: (draw.normal(1000, 256),), named=("n,256",)
+    ),
+)
