@@ -9,6 +9,7 @@ without one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -34,6 +35,8 @@ from .tensor_ops import (
     size_product,
     tensor_type_like,
 )
+
+MOST_FOLLOWED: Final = 200  # ops that an array may be computed of, and is known to be of constants
 
 
 def lower_broadcast_in_dim(
@@ -427,8 +430,11 @@ def _chosen_parts(b: LinalgBuilder, xs: Sequence[Value], whole: Value, axis: int
 
 
 def _work(x: Value) -> int:
-    """How many operations compute an element of what may be fused with its user."""
-    if isinstance(x.owner, mlir.ir.Block):
+    """How many operations compute an element of what may be fused with its user.
+
+    What is computed of constants alone is not: IREE computes it when it compiles.
+    """
+    if isinstance(x.owner, mlir.ir.Block) or _is_known(x):
         return 0
     owner = x.owner.operation
     if owner.name in ("tensor.collapse_shape", "tensor.expand_shape"):
@@ -438,6 +444,20 @@ def _work(x: Value) -> int:
     body = [each.operation.name for each in owner.regions[0].blocks[0].operations][:-1]
     here = sum(configuration.CALLED if name == "func.call" else 1 for name in body)
     return here + sum(map(_work, owner.operands))
+
+
+def _is_known(x: Value) -> bool:
+    """Whether an array is computed of constants alone."""
+    left, seen = [x], set[Value]()
+    while left:
+        value = left.pop()
+        if value in seen:
+            continue
+        if isinstance(value.owner, mlir.ir.Block) or len(seen) > MOST_FOLLOWED:
+            return False
+        seen.add(value)
+        left += value.owner.operation.operands
+    return True
 
 
 def _numbered(b: LinalgBuilder, elements: Sequence[Value], number: Value) -> Value:
