@@ -221,18 +221,19 @@ def _product_of_shifts(
     kernel = extract_slice(b, kernel, [0, first, 0], [summed, length, features], [1, 1, 1])
     strides = [stride * step for stride, step in zip(window.window_strides, steps, strict=True)]
     beside = configuration.places_beside(batch, positions[-1])
+    rows = batch if beside == 1 else beside * batch
     if beside > 1:
         elements -= strides[-1] * (beside - 1)
-        wide = b.empty([summed, elements, beside * batch], carried)
+        wide = b.empty([summed, elements, rows], carried)
         for at in range(beside):
             part = extract_slice(b, image, [0, at * strides[-1], 0], [summed, elements, batch], [1, 1, 1])
             wide = insert_slice(b, part, wide, [0, 0, at * batch], [1, 1, 1])
         image = wide
     places = list(np.ndindex(*positions[:-1], positions[-1] // beside))
-    partial = b.empty([len(places), summed, beside * batch, features], carried)
+    partial = b.empty([len(places), summed, rows, features], carried)
     for number, place in enumerate(places):
         start = sum(at * stride for at, stride in zip(place, strides, strict=True))
-        shifted = extract_slice(b, image, [0, start, 0], [summed, length, beside * batch], [1, 1, 1])
+        shifted = extract_slice(b, image, [0, start, 0], [summed, length, rows], [1, 1, 1])
         product = matrix_product(ctx, Factor(shifted, "bkm"), Factor(kernel, "bkn"), carried, carried)
         product = expand_axes(b, product, [[0, 1], [2], [3]], [1, *b.shape(product)])
         partial = insert_slice(b, product, partial, [number, 0, 0, 0], [1, 1, 1, 1])

@@ -568,9 +568,9 @@ def shifts_rows(
     return 4 * filled <= 5 * prod(window) and 2 * features <= prod(window)
 
 
-def places_beside(batch: int, places: int) -> int:
+def places_beside(batch: Size, places: int) -> int:
     """How many of `places` neighbours of a large window become one matrix: all, where that has few rows."""
-    return places if batch < 8 and batch * places <= 32 else 1
+    return places if isinstance(batch, int) and batch < 8 and batch * places <= 32 else 1
 
 
 def _row_tiles(target: Target) -> tuple[int, ...]:

@@ -76,6 +76,11 @@ def gradient_of_images(x: Any) -> Any:
     return adze.grad(lambda x: (chain(x) ** 2).sum())(x)
 
 
+def gradient_of_small_images(x: Any) -> Any:
+    """Windows that are larger than the image."""
+    return adze.grad(lambda x: (lax.conv_general_dilated(x, CROSS, (1, 1), "SAME") ** 2).sum())(x)
+
+
 def gradient_of_weights(x: Any) -> Any:
     return adze.grad(lambda k: (nn.relu(convolved(x, k, (2, 2))) ** 2).sum())(THREE)
 
@@ -116,6 +121,18 @@ def test_values(case: tuple[Callable[[Any], Any], tuple[int, ...]]) -> None:
         for got, want in pairs:
             assert got.shape == want.shape
             np.testing.assert_allclose(got, want, rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_images_smaller_than_the_window(size: int) -> None:
+    compiled = (
+        adze.trace(gradient_of_small_images, adze.ShapeDtype(("n", 3, size, size), np.float32))
+        .lower()
+        .compile()
+    )
+    for count in (1, 5, 0):
+        x = np.random.default_rng(count).standard_normal((count, 3, size, size)).astype(np.float32)
+        np.testing.assert_allclose(compiled(x), adze.jit(gradient_of_small_images)(x), rtol=2e-5, atol=2e-5)
 
 
 def test_each_image_is_summed_alone() -> None:
