@@ -56,7 +56,7 @@ def dot_product_attention(
     """
     if implementation not in (None, "xla", "cudnn"):
         raise argument_error(
-            f"dot_product_attention: implementation is {implementation!r}, expected None or 'xla'"
+            f"dot_product_attention: implementation is {implementation!r}, expected None, 'xla' or 'cudnn'"
         )
     q, k, v = promote(query, key, value)
     dtype, rank = q.dtype, q.ndim
@@ -81,14 +81,19 @@ def dot_product_attention(
         scores = _scores(q, k, factor, None if bias is None else _grouped("bias", bias, keys, heads), visible)
         result = xp.einsum("bkgts,bskh->btkgh", softmax(scores, -1), v)
     result = xp.reshape(result, (batch, length, heads, v.shape[-1]))
-    if query_seq_lengths is not None:
-        present = _positions((batch, length), 1) < _lengths("query_seq_lengths", query_seq_lengths, 2)
-        result = xp.where(present[:, :, None, None], result, 0)
-    result = xp.astype(_without_batch(result, rank), dtype)
+    result = xp.astype(_without_batch(_of_present(result, query_seq_lengths), rank), dtype)
     if not return_residual:
         return result
     sums = xp.reshape(xp.moveaxis(logsumexp(scores, -1), 3, 1), (batch, length, heads))
     return result, xp.astype(_without_batch(sums, rank), dtype)
+
+
+def _of_present(result: Any, lengths: Any) -> Any:
+    """The results `[B, T, N, H]`, 0 for queries beyond the `lengths`, if there are any."""
+    if lengths is None:
+        return result
+    present = _positions(result.shape[:2], 1) < _lengths("query_seq_lengths", lengths, 2)
+    return xp.where(present[:, :, None, None], result, 0)
 
 
 def _scores(q: Any, k: Any, factor: float, bias: Any, visible: Any) -> Any:
