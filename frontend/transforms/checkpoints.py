@@ -7,7 +7,7 @@ Output: ops that say so (`checkpoint_call`, `checkpoint_name`); the linearize en
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from .. import tree
@@ -126,6 +126,7 @@ def checkpoint(
             f"checkpoint policy {policy!r} is not one of adze.checkpoint_policies", where=user_location_text()
         )
     original = fun
+    kept = policy
 
     @resumes_trace
     @wraps(original)
@@ -134,44 +135,55 @@ def checkpoint(
             return original(*args, **kwargs)
         positions = (static_argnums,) if isinstance(static_argnums, int) else static_argnums
         places = {n % len(args) for n in positions if -len(args) <= n < len(args)}
-        fixed = {i: arg for i, arg in enumerate(args) if i in places}
-        leaves, structure = tree.flatten(([a for i, a in enumerate(args) if i not in places], kwargs))
-        held = {i: leaf for i, leaf in enumerate(leaves) if isinstance(leaf, Ref)}
-        values = [as_value(leaf) for i, leaf in enumerate(leaves) if i not in held]
-        effects = Effects(original) if any_alive() else None
-        function = effects or original
-
-        def call(arrays: Sequence[Any]) -> Any:
-            rest = iter(arrays)
-            positional, named = tree.unflatten(
-                structure, [held[i] if i in held else next(rest) for i in range(len(leaves))]
-            )
-            given = iter(positional)
-            result = function(*[fixed[i] if i in fixed else next(given) for i in range(len(args))], **named)
-            if saves is not None:
-                _name_saved_values(current_frame(), saves, SAVED_BY_POLICY, tree.leaves(result))
-            return result
-
-        arguments = [argument_of(v) for v in values]
-        sources = [KnownArgument(v) for v in values]
-        nested = FunctionScope().trace(function_name(original), call, arguments, sources=sources)
-        kind, labels = policy
-        results = ops.checkpoint_call(
-            *values,
-            *nested.captured,
-            callee=nested.symbol,
-            policy=kind,
-            labels=labels,
-            results=nested.result_types,
-        )
-        result = tree.unflatten(nested.result_tree, results)
-        if effects is None:
-            return result
-        result, written = result
-        effects.apply(written)
-        return result
+        return _called(original, args, kwargs, places, kept, saves)
 
     return checkpointed
+
+
+def _called(
+    original: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    static: Collection[int],
+    policy: tuple[str, str],
+    saves: Callable[..., Any] | None,
+) -> Any:
+    """A call whose intermediate values are computed again; `static`: arguments that are no arrays."""
+    leaves, structure = tree.flatten(([a for i, a in enumerate(args) if i not in static], kwargs))
+    held = {i: leaf for i, leaf in enumerate(leaves) if isinstance(leaf, Ref)}
+    values = [as_value(leaf) for i, leaf in enumerate(leaves) if i not in held]
+    effects = Effects(original) if any_alive() else None
+    function = effects or original
+
+    def call(arrays: Sequence[Any]) -> Any:
+        rest = iter(arrays)
+        positional, named = tree.unflatten(
+            structure, [held[i] if i in held else next(rest) for i in range(len(leaves))]
+        )
+        given = iter(positional)
+        result = function(*[arg if i in static else next(given) for i, arg in enumerate(args)], **named)
+        if saves is not None:
+            _name_saved_values(current_frame(), saves, SAVED_BY_POLICY, tree.leaves(result))
+        return result
+
+    arguments = [argument_of(v) for v in values]
+    sources = [KnownArgument(v) for v in values]
+    nested = FunctionScope().trace(function_name(original), call, arguments, sources=sources)
+    kind, labels = policy
+    results = ops.checkpoint_call(
+        *values,
+        *nested.captured,
+        callee=nested.symbol,
+        policy=kind,
+        labels=labels,
+        results=nested.result_types,
+    )
+    result = tree.unflatten(nested.result_tree, results)
+    if effects is None:
+        return result
+    result, written = result
+    effects.apply(written)
+    return result
 
 
 remat = checkpoint
