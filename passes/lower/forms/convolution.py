@@ -139,8 +139,8 @@ def _dilate_and_pad(
     shape = b.shape(image)
     low, high = [0] * len(shape), [0] * len(shape)
     for axis, (before, after), dilation in zip(spatial, window.padding, window.lhs_dilation, strict=True):
-        # A dilated axis ends with `dilation - 1` zeros too many.
-        low[axis], high[axis] = before, after - dilation + 1
+        # A dilated axis ends with `dilation - 1` zeros too many, if it has elements.
+        low[axis], high[axis] = before, after if shape[axis] == 0 else after - dilation + 1
     if min(low + high) < 0:
         kept = []
         for n, before, after in zip(shape, low, high, strict=True):

@@ -243,3 +243,22 @@ def test_padding_that_keeps_the_size_needs_not_know_it() -> None:
     for function, shape in ((adze.grad(loss), (2, 3, "n")), (highest, ("n", 3, "m"))):
         compiled = adze.trace(function, adze.ShapeDtype(shape, np.float32)).lower().compile()
         np.testing.assert_allclose(compiled(image), function(image), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("count", [3, "n"])
+@pytest.mark.parametrize("stride", [1, 2, 3])
+def test_gradients_of_a_convolution_without_positions_are_zeros(stride: int, count: int | str) -> None:
+    """The window is larger than the image: IREE was given an image of another size, if it is strided."""
+    kernel = np.ones((3, 3, 2, 4), np.float32)
+
+    def loss(x: Any, k: Any) -> Any:
+        numbers = ("NHWC", "HWIO", "NHWC")
+        return (
+            lax.conv_general_dilated(x, k, (stride, stride), "VALID", dimension_numbers=numbers) ** 2
+        ).sum()
+
+    spec = adze.ShapeDtype((count, 2, 1, 2), np.float32), adze.ShapeDtype(kernel.shape, np.float32)
+    compiled = adze.trace(adze.grad(loss, argnums=(0, 1)), *spec).lower().compile()
+    x = np.ones((3, 2, 1, 2), np.float32)
+    for got, like in zip(compiled(x, kernel), (x, kernel), strict=True):
+        np.testing.assert_array_equal(got, np.zeros_like(like))
