@@ -11,8 +11,8 @@ from typing import Final
 from ....dialects import mlir
 from ...ir.aliases import Operation
 from .executable import DISPATCH
-from .written_kernels import EXECUTABLE
 
+EXECUTABLE: Final = "flow.executable"
 FUNCTIONS: Final = ("util.func", "util.initializer")
 
 
@@ -52,6 +52,11 @@ def kernel_of(operation: Operation, executables: Mapping[str, Operation]) -> Ope
     executable = executables.get(called_by(operation))
     if executable is None or sum(segments) != segments[1]:
         return None
+    return function_of(executable)
+
+
+def function_of(executable: Operation) -> Operation | None:
+    """The function of an executable that IREE made, if it has one."""
     inner = [o.operation for o in executable.regions[0].blocks[0].operations]
     functions = [
         each.operation

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Final, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from ....dialects import mlir
 from ....runtime.targets import Target, TargetKind
 from ...ir.aliases import Operation, Value
 from ..plan import target_of
 from .builder import Array, Number, Place
+from .dispatches import EXECUTABLE, function_of
 from .executable import Size, add_beside
 from .reduction_programs import ReductionProgram
-
-EXECUTABLE: Final = "flow.executable"
 
 
 class WrittenCode(Protocol):
@@ -61,16 +60,8 @@ def write_kernels(module: mlir.ir.Module, read: Read, code: Code) -> bool:
 
 def _write(target: Target, executable: Operation, read: Read, code: Code) -> bool:
     """Write an executable beside one of IREE's, if there is code for its kernel; whether there is."""
-    exports = [o.operation for o in executable.regions[0].blocks[0].operations]
-    functions = [
-        each.operation
-        for inner in exports
-        if inner.name == "builtin.module"
-        for each in inner.regions[0].blocks[0].operations
-    ]
-    if len(functions) != 1 or functions[0].name != "func.func":
-        return False
-    program = read(functions[0])
+    function = function_of(executable)
+    program = read(function) if function is not None else None
     written = code(target, program) if program else None
     if program is None or written is None:
         return False
