@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -74,16 +75,20 @@ def test_all_accesses_are_within_bounds(sizes: ProductSizes, left_along_k: bool,
 
 
 @pytest.mark.one_in(6)
-@pytest.mark.parametrize("sizes", [*SIZES[2:5], (2, 11, 8, 6), (1, 4, 9, 0)], ids=str)
-@pytest.mark.parametrize("known", ["nk", "", "bmn", "bk"])
+@pytest.mark.parametrize(
+    ("sizes", "known"),
+    [
+        *itertools.product([*SIZES[2:5], (2, 11, 8, 6)], ["nk", "", "bmn", "bk"]),
+        *(((1, 4, 9, 0), known) for known in ("", "bmn")),  # an empty sum of known size is no kernel
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("left_along_k", [True, False])
 @pytest.mark.parametrize("form", ["as it lies", "packed", "packed along k"])
 def test_all_accesses_of_sizes_that_show_at_the_call_are_within_bounds(
     sizes: tuple[int, int, int, int], known: str, left_along_k: bool, form: str
 ) -> None:
     b, m, n, k = sizes
-    if k == 0 and "k" in known:
-        return  # an empty sum of known size is no kernel
     t = tiles(is_packed=form != "as it lies", depth=6, packed_panels=2)
     along_k = form == "packed along k"
     shapes = (b, m, k) if left_along_k else (b, k, m), (b, n, k) if along_k else (b, k, n)
