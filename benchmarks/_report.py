@@ -56,6 +56,12 @@ def summary(rows: list[Row], clock: str) -> list[str]:
     )
     lines.append(f"worst of jax/adze ({clock} time):")
     lines += [f"  {value:.3f}  {row['family']}: {row['case']}" for value, row in slow[:WORST]]
+    unsettled = [row for row in rows if row.get("difference_of_others", 0.0) > 1.0]
+    lines += [
+        f"the other libraries differ by {row['difference_of_others']:.3g} times the tolerance: "
+        f"{row['family']}: {row['case']}"
+        for row in unsettled
+    ]
     lines += [
         f"error: {row['family']}: {row['case']}: {who}: {text}"
         for row in rows

@@ -7,6 +7,7 @@ every build carries the features that it needs, in the spelling of /proc/cpuinfo
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import hashlib
 import platform
@@ -144,7 +145,20 @@ def host_cpu() -> HostCpu:
         text = Path("/proc/cpuinfo").read_text()
     except OSError:
         return HostCpu(architecture, platform.processor() or machine, None)
-    return parse_cpuinfo(text, architecture)
+    cpu = parse_cpuinfo(text, architecture)
+    tiles = {name for name in cpu.features or () if name.startswith("amx_")}
+    if cpu.features is None or not tiles or may_use_tiles():
+        return cpu
+    return HostCpu(cpu.architecture, cpu.model, cpu.features - tiles)
+
+
+def may_use_tiles() -> bool:
+    """Ask Linux for the processor's matrix tiles, which a process and its threads get only so.
+
+    It refuses where it is older than 5.16, or where a thread has a stack for signals that is too small.
+    """
+    arch_prctl, request_permission, tile_data = 158, 0x1023, 18
+    return ctypes.CDLL(None).syscall(arch_prctl, request_permission, tile_data) == 0
 
 
 def parse_cpuinfo(text: str, architecture: str) -> HostCpu:

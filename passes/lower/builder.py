@@ -40,8 +40,8 @@ DYNAMIC: Final = -(2**63)
 class LinalgBuilder:
     """Emits lowered IR, and remembers the shapes of what it emitted.
 
-    `complex_numbers` holds the tensors of equal complex elements with their number, `counts` the vectors
-    0, 1, 2, ... with their dtype.
+    `complex_numbers` holds the tensors of equal complex elements with their number, `bfloat16_arrays` what
+    MLIR does not tell of constants, `counts` the vectors 0, 1, 2, ... with their dtype.
     """
 
     def __init__(self, context: ir.Context, kind: TargetKind) -> None:
@@ -49,6 +49,7 @@ class LinalgBuilder:
         self.kind = kind
         self.scalars = Scalars(kind.value)
         self.complex_numbers: dict[Value, np.generic] = {}
+        self.bfloat16_arrays: dict[Value, np.ndarray] = {}
         self.counts: dict[Value, np.dtype] = {}
         self._shapes: dict[Value, tuple[Size, ...]] = {}
         self._constants: dict[Value, int] = {}
@@ -247,7 +248,9 @@ class LinalgBuilder:
 
     def _bfloat16_constant(self, array: np.ndarray, type_: Type) -> Value:
         attribute = mlir.ir.DenseElementsAttr.get(storage(array), type=type_)
-        return self.bind_shape(mlir.arith.constant(type_, attribute), array.shape)
+        value = self.bind_shape(mlir.arith.constant(type_, attribute), array.shape)
+        self.bfloat16_arrays[value] = array
+        return value
 
     def _complex_constant(self, array: np.ndarray) -> Value:
         """Two real constants put together (`iree/complex_constants.py`)."""

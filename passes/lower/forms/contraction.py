@@ -21,7 +21,7 @@ from ..builder import LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
 from ..tuning import configuration, gpu_products
 from .complex_products import is_divided, product_of_parts
-from .products import product_by_kernel
+from .products import product_by_kernel, product_of_groups
 from .reductions import reduce_axes
 from .tensor_ops import (
     collapse_axes,
@@ -149,6 +149,9 @@ def matrix_product(
         Factor(b.retype(factor.value, [sizes[letter] for letter in factor.axes]), factor.axes)
         for factor in (left, right)
     )
+    by_groups = product_of_groups(ctx, left.value, left.axes, right.value, right.axes, sizes, source, carried)
+    if by_groups is not None:
+        return by_groups
     if configuration.widens_factors(ctx.target, source):
         left, right = (
             Factor(b.materialise(convert_elements(b, source, carried, f.value)), f.axes)

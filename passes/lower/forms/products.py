@@ -14,10 +14,13 @@ import numpy as np
 
 from ....dialects import mlir
 from ..builder import Size, Value
+from ..kernels.grouped_products import GROUPS, multiply_groups, pack_panels, pack_rows, packed_panels
+from ..kernels.matrix_tiles import ROWS
 from ..kernels.products import multiply, pack, packed_array
 from ..kernels.row_products import multiply_rows
 from ..lowering import LoweringContext
 from ..tuning.configuration import has_kernels
+from ..tuning.group_tiles import group_tiles
 from ..tuning.product_tiles import FEW, ProductSizes, product_tiles, row_tiles
 from .tensor_ops import collapse_axes, convert_elements, expand_axes, permute, units_beside
 
@@ -56,7 +59,7 @@ def product_by_kernel(
     first = _whole(ctx, left, left_axes, "bmk" if left_along_k else "bkm", sizes, source, carried)
     second = _whole(ctx, right, right_axes, "bnk" if right_along_k else "bkn", sizes, source, carried)
     if tiles.is_packed:
-        array = _known_array(second)
+        array = _known_array(ctx, second)
         if array is None:
             shape = ctx.builder.shape
             second = pack(ctx.kernels, second, known, tiles, along_k=right_along_k, shape=shape)
@@ -72,6 +75,38 @@ def product_by_kernel(
         columns=n,
         shape=ctx.builder.shape,
     )
+    return ctx.builder.bind_shape(product, (b, m, n))
+
+
+def product_of_groups(
+    ctx: LoweringContext,
+    left: Value,
+    left_axes: str,
+    right: Value,
+    right_axes: str,
+    sizes: Mapping[str, Size],
+    source: np.dtype,
+    carried: np.dtype,
+) -> Value | None:
+    """The product of factors of a short dtype, where the target multiplies groups of their elements."""
+    b, m, n, k = (sizes[letter] for letter in "bmnk")
+    known = ProductSizes(*(size if isinstance(size, int) else None for size in (b, m, n, k)))
+    tiles = group_tiles(ctx.target, known, source, carried)
+    if tiles is None:
+        return None
+    left_along_k, right_along_k = left_axes.endswith("k"), right_axes.endswith("k")
+    shape = ctx.builder.shape
+    rows = _whole(ctx, left, left_axes, "bmk" if left_along_k else "bkm", sizes, source, source)
+    columns = _whole(ctx, right, right_axes, "bnk" if right_along_k else "bkn", sizes, source, source)
+    is_whole = known.k is not None and known.k % (GROUPS * tiles.group) == 0
+    if not (left_along_k and is_whole and known.m is not None and known.m >= ROWS):
+        rows = pack_rows(ctx.kernels, rows, tiles, along_k=left_along_k, shape=shape)
+    array = _known_array(ctx, columns)
+    if array is None:
+        panels = pack_panels(ctx.kernels, columns, tiles, along_k=right_along_k, shape=shape)
+    else:
+        panels = ctx.builder.constant(packed_panels(array, tiles, along_k=right_along_k))
+    product = multiply_groups(ctx.kernels, rows, panels, tiles, rows=m, columns=n, shape=shape)
     return ctx.builder.bind_shape(product, (b, m, n))
 
 
@@ -121,15 +156,17 @@ def _parts_beside(ctx: LoweringContext, vector: Value, real: np.dtype) -> Value:
     return collapse_axes(b, beside, [[0], [1, 2, 3]])
 
 
-def _known_array(x: Value) -> np.ndarray | None:
+def _known_array(ctx: LoweringContext, x: Value) -> np.ndarray | None:
     """The elements of `x` if it is a constant of one dense array, in its shape."""
     shape, owner = mlir.ir.RankedTensorType(x.type).shape, x.owner
     while not isinstance(owner, mlir.ir.Block) and owner.operation.name in _RESHAPES:
         owner = owner.operation.operands[0].owner
     if isinstance(owner, mlir.ir.Block) or owner.operation.name != "arith.constant":
         return None
-    attribute = owner.operation.attributes["value"]
-    if not isinstance(attribute, mlir.ir.DenseFPElementsAttr):
+    attribute, constant = owner.operation.attributes["value"], owner.operation.results[0]
+    if constant in ctx.builder.bfloat16_arrays:
+        return ctx.builder.bfloat16_arrays[constant].reshape(shape)
+    if not isinstance(attribute, (mlir.ir.DenseFPElementsAttr, mlir.ir.DenseIntElementsAttr)):
         return None
     array: np.ndarray = np.array(attribute)
     return array.reshape(shape)

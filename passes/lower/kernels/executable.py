@@ -60,6 +60,7 @@ class Kernel:
     count that is known when the program runs is a value of type `index`.
     `constants`: arrays of numbers, which follow the operands; the types and `key` determine them.
     `has_parts`: a complex array `[..., n]` is passed as an array `[..., 2 n]` of its parts.
+    `has_bits`: an operand of floats is passed as an array of integers, their bits.
     `threads` run each workgroup, on a GPU; None on a CPU.
     """
 
@@ -70,6 +71,7 @@ class Kernel:
     workgroups: tuple[Size, ...] = (1,)
     constants: tuple[np.ndarray, ...] = field(default=(), compare=False)
     has_parts: bool = False
+    has_bits: bool = False
     threads: int | None = None
 
 
@@ -345,6 +347,7 @@ def _define_function(symbol: str, call: _Call) -> None:
 
         def view(source: Value, type_: Type, sizes: Sequence[Value]) -> Value:
             seen = _of_parts(type_) if call.kernel.has_parts else type_
+            seen = _of_bits(seen) if call.kernel.has_bits else seen
             return _view(source, zero, seen, [scalars[n] for n in sizes], call.kernel.threads is not None)
 
         operands = [
@@ -415,6 +418,16 @@ def _of_parts(type_: Type) -> Type:
         return type_
     *lead, last = tensor.shape
     return mlir.ir.RankedTensorType.get([*lead, 2 * last], tensor.element_type.element_type)
+
+
+def _of_bits(type_: Type) -> Type:
+    """The type of an array of the bits of floats; of others, as it is."""
+    tensor = mlir.ir.RankedTensorType(type_)
+    if isinstance(tensor.element_type, mlir.ir.IntegerType):
+        return type_
+    return mlir.ir.RankedTensorType.get(
+        tensor.shape, mlir.ir.IntegerType.get_signless(tensor.element_type.width)
+    )
 
 
 def _constant(array: np.ndarray) -> Value:

@@ -61,14 +61,14 @@ def multiply(
     """
     batches, *axes = shape(left)
     rows = axes[0 if left_along_k else 1]
-    out = _result([batches, rows, columns], mlir.ir.RankedTensorType(left.type).element_type)
+    out = result_of([batches, rows, columns], mlir.ir.RankedTensorType(left.type).element_type)
 
     def emit(given: Sequence[Value], written: Sequence[Value]) -> None:
         _Product(Array(given[0]), Array(given[1]), Array(written[0]), sizes, tiles, left_along_k).run()
 
     workgroups = (
-        _value(ceil_divided(_place(rows), tiles.block_rows)),
-        _value(ceil_divided(_place(columns), tiles.block_columns)),
+        size_of(ceil_divided(place_of(rows), tiles.block_rows)),
+        size_of(ceil_divided(place_of(columns), tiles.block_columns)),
         batches,
     )
     kernel = Kernel("product", (out,), emit, key=(sizes, tiles, left_along_k), workgroups=workgroups)
@@ -76,18 +76,20 @@ def multiply(
     return product
 
 
-def _result(shape: Sequence[Size], element: Type) -> Result:
+def result_of(shape: Sequence[Size], element: Type) -> Result:
     """A result with these sizes."""
     dynamic = mlir.ir.ShapedType.get_dynamic_size()
     type_ = mlir.ir.RankedTensorType.get([n if isinstance(n, int) else dynamic for n in shape], element)
     return Result(type_, tuple(n for n in shape if not isinstance(n, int)))
 
 
-def _place(size: Size) -> Place:
+def place_of(size: Size) -> Place:
+    """A size in the code of the caller."""
     return size if isinstance(size, int) else Number(size)
 
 
-def _value(place: Place) -> Size:
+def size_of(place: Place) -> Size:
+    """A place as the size of an array."""
     return place.value if isinstance(place, Number) else place
 
 
@@ -296,7 +298,7 @@ def pack(
     """The right operand `[b, k, n]`, or `[b, n, k]` if `along_k`, as panels `[b, p, k, t]` of columns."""
     batches, *axes = shape(right)
     steps, columns = reversed(axes) if along_k else axes
-    panels = ceil_divided(_place(columns), tiles.columns)
+    panels = ceil_divided(place_of(columns), tiles.columns)
     element = mlir.ir.RankedTensorType(right.type).element_type
 
     def emit(given: Sequence[Value], written: Sequence[Value]) -> None:
@@ -304,10 +306,10 @@ def pack(
 
     kernel = Kernel(
         "pack",
-        (_result([batches, _value(panels), steps, tiles.columns], element),),
+        (result_of([batches, size_of(panels), steps, tiles.columns], element),),
         emit,
         key=(sizes, tiles, along_k),
-        workgroups=(_value(ceil_divided(panels, tiles.packed_panels)), batches),
+        workgroups=(size_of(ceil_divided(panels, tiles.packed_panels)), batches),
     )
     (packed,) = kernels.call(kernel, [right], sizes=shape)
     return packed

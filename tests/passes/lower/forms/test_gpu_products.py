@@ -37,6 +37,7 @@ def as_on_cuda(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(gpu_products, "deep_parts", lambda target, *rest: deep(CUDA, *rest))
     monkeypatch.setattr(gpu_products, "ROUNDED", 1)
     monkeypatch.setattr(contraction, "product_by_kernel", lambda *_: None)
+    monkeypatch.setattr(contraction, "product_of_groups", lambda *_: None)
     monkeypatch.setattr(convolution_plans, "WORK", 1 << 62)
     monkeypatch.setenv("ADZE_CACHE", "0")
     yield

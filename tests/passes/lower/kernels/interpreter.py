@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from adze.dialects import mlir
 
-FLOATS = {"f32": np.float32, "f64": np.float64, "f16": np.float16}
+FLOATS = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
 
 REDUCED = {
     **{"add": np.sum, "mul": np.prod},
@@ -140,6 +141,7 @@ class Workgroup:
     place: tuple[int, int, int]
     memories: dict[int, Memory]  # of results, by the position of their argument
     values: dict[int, Any] = field(default_factory=dict)
+    pointed: list[Memory] = field(default_factory=list)  # an address is its place here, and the byte
 
     def run(self, block: Block, arguments: Sequence[Any] = ()) -> list[Any]:
         """Run a block with arguments; the values of its terminator."""
@@ -201,6 +203,8 @@ class Reader:
             return {"for": counted_loop, "if": branch, "while": while_loop}[kind](blocks)
         if dialect == "stream":
             return binding(operation)
+        if dialect == "llvm":
+            return of_machine(operation, kind)
         if dialect in ("memref", "vector", "hal"):
             return of_memory(operation, kind)
         compute = of_numbers(operation, kind)
@@ -262,6 +266,81 @@ def of_numbers(operation: Any, kind: str) -> Callable[..., Any]:
     raise NotImplementedError(name)
 
 
+ADDRESS_BITS = 40
+"""An address is the number of a memory, and a byte of it in so many bits."""
+
+
+def address_of(workgroup: Workgroup, memory: Memory) -> np.int64:
+    """The address of the first element."""
+    if all(each is not memory for each in workgroup.pointed):
+        workgroup.pointed.append(memory)
+    number = next(n for n, each in enumerate(workgroup.pointed) if each is memory)
+    return np.int64((number + 1) << ADDRESS_BITS)
+
+
+def of_machine(operation: Any, kind: str) -> Callable[..., Any]:
+    """Pointers and tiles."""
+    if kind == "inttoptr":
+        return lambda _, address: address
+    if kind == "inline_asm":
+        return lambda *_: np.int64(0)
+    name = mlir.ir.StringAttr(operation.attributes["intrin"]).value.removeprefix("llvm.x86.")
+    return {"tilezero.internal": zero_tile, "tileloadd64.internal": load_tile, "tilerelease": no_tiles}.get(
+        name, store_tile if name.startswith("tilestored") else partial(multiply_tiles, name.split(".")[0])
+    )
+
+
+def zero_tile(_: Workgroup, rows: Any, width: Any) -> np.ndarray:
+    return np.zeros((rows, width), np.uint8)
+
+
+def no_tiles(_: Workgroup) -> list[Any]:
+    return []
+
+
+def rows_of_tile(workgroup: Workgroup, rows: Any, width: Any, address: Any, stride: Any) -> Any:
+    """The memory of a tile, and the bytes of it that each row consists of."""
+    memory = workgroup.pointed[(int(address) >> ADDRESS_BITS) - 1]
+    first = int(address) & ((1 << ADDRESS_BITS) - 1)
+    places = first + np.arange(int(rows))[:, None] * int(stride) + np.arange(int(width))
+    if places.min() < 0 or places.max() >= memory.elements.nbytes:
+        raise KernelFault(f"a tile of bytes {places.min()} to {places.max()} of {memory.elements.nbytes}")
+    return memory, places
+
+
+def load_tile(workgroup: Workgroup, *operands: Any) -> np.ndarray:
+    memory, places = rows_of_tile(workgroup, *operands)
+    if not memory.known.reshape(-1)[places // memory.elements.itemsize].all():
+        raise KernelFault("read of a tile, to some of which nothing was written")
+    return memory.elements.reshape(-1).view(np.uint8)[places]
+
+
+def store_tile(workgroup: Workgroup, *operands: Any) -> list[Any]:
+    *place, tile = operands
+    memory, places = rows_of_tile(workgroup, *place)
+    elements = np.unravel_index(
+        places[:, :: memory.elements.itemsize] // memory.elements.itemsize, memory.known.shape
+    )
+    writer = memory.written_by[elements]
+    if not memory.is_writable or ((writer != -1) & (writer != workgroup.number)).any():
+        raise KernelFault("a tile is written into an operand, or where another workgroup wrote")
+    memory.elements.reshape(-1).view(np.uint8)[places] = tile
+    memory.known[elements], memory.written_by[elements] = True, workgroup.number
+    return []
+
+
+def multiply_tiles(name: str, _: Workgroup, *operands: Any) -> np.ndarray:
+    """Each group of elements of a row times each one of a column, added to a tile of sums."""
+    *_, total, left, right = operands
+    dtype, sums = {
+        "tdpbf16ps": (ml_dtypes.bfloat16, np.float32),
+        "tdpbssd": (np.int8, np.int32),
+        "tdpbuud": (np.uint8, np.int32),
+    }[name]
+    x, y = (tile.view(dtype).astype(sums).reshape(16, 16, -1) for tile in (left, right))
+    return (total.view(sums) + np.einsum("rgi,gci->rc", x, y)).astype(sums).view(np.uint8)
+
+
 def of_memory(operation: Any, kind: str) -> Callable[..., Any]:
     """Loads, stores, parts of vectors, and what is known of the workgroup."""
     attributes, is_vector = operation.attributes, operation.name.startswith("vector.")
@@ -292,6 +371,8 @@ def of_memory(operation: Any, kind: str) -> Callable[..., Any]:
     if kind == "collapse_shape":
         shape = [-1 if n < 0 else n for n in mlir.ir.MemRefType(type_).shape]
         return lambda _, x: x.seen_as(shape)
+    if kind == "extract_aligned_pointer_as_index":
+        return address_of
     if kind == "dim":
         return lambda _, x, axis: np.int64(x.elements.shape[int(axis)])
     return of_vectors(operation, kind)
@@ -308,6 +389,9 @@ def of_vectors(operation: Any, kind: str) -> Callable[..., Any]:
     if kind in ("extract", "insert"):
         position = attributes["static_position"][0]
         return (lambda _, x: x[position]) if kind == "extract" else partial(with_part, position)
+    if kind == "bitcast":
+        dtype = dtype_of(type_)
+        return lambda _, x: x.view(dtype)
     if kind == "broadcast":
         shape = type_.shape
         return lambda _, x: np.full(shape, x)

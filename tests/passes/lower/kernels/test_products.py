@@ -136,7 +136,8 @@ def size_of(value: Any, arrays: dict[Any, np.ndarray]) -> int:
         source, axis = operation.operands
         return arrays[source].shape[size_of(axis, arrays)]
     x, y = (size_of(operand, arrays) for operand in operation.operands)
-    return {"arith.addi": x + y, "arith.subi": x - y, "arith.divui": x // max(y, 1)}[operation.name]
+    computed = {"addi": x + y, "subi": x - y, "muli": x * y, "divui": x // max(y, 1)}
+    return computed[operation.name.removeprefix("arith.")]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -1,0 +1,330 @@
+"""The kernels that multiply matrices of bfloat16 and int8, whose sums are of float32 and int32.
+
+Input: a left operand `[b, m, k]` or `[b, k, m]`, a right one `[b, k, n]` or `[b, n, k]`. Output: the
+products `[b, m, n]`.
+Idea: instructions multiply groups of elements that are neighbours along `k`, four bytes of each factor, and
+add up their products. The right operand is packed into panels `[b, p, g, 32]` of 32 columns, whose elements
+are groups; a left one whose rows are not whole tiles is packed into rows `[b, m', g]` of groups. What is
+beyond the ends is zero. A tile of 32 by 32 sums stays in the registers while `k` is scanned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from ....dialects import mlir
+from ...ir.aliases import Type, Value
+from ..tuning.group_tiles import GroupTiles
+from .builder import Array, Number, Place, carried, ceil_divided, choose, index, local, loop, when
+from .executable import Kernel, Kernels, Size, Sizes, tensor_sizes, workgroup_id
+from .matrix_tiles import ROWS, allow_tiles, load_tile, multiply_tiles, release_tiles, store_tile, zero_tile
+from .partial_vectors import load_some, store_some, zeros
+from .products import place_of, result_of, size_of, transposed
+
+GROUPS: Final = 16  # of a row of a tile, and columns of a tile of sums
+GROUP_BITS: Final = 32
+PANEL: Final = 2 * GROUPS  # columns
+PANELS_ABREAST: Final = 8  # that are packed at once, where rows run across them
+
+
+def multiply_groups(
+    kernels: Kernels,
+    left: Value,
+    panels: Value,
+    tiles: GroupTiles,
+    *,
+    rows: Size,
+    columns: Size,
+    shape: Sizes = tensor_sizes,
+) -> Value:
+    """The products `[b, rows, columns]` of `left`, `[b, m, k]` or rows of groups, and panels of groups.
+
+    Rows of `left` are whole tiles, and there are 16 or more; where more than `rows`, or not a multiple of 16,
+    the surplus is not used.
+    """
+    batches = shape(left)[0]
+    is_float = tiles.instruction == "tdpbf16ps"
+    element = mlir.ir.F32Type.get() if is_float else mlir.ir.IntegerType.get_signless(32)
+    block = tiles.block_rows
+    kernel = Kernel(
+        "grouped_product",
+        (result_of([batches, rows, columns], element),),
+        lambda given, written: _Product(Array(given[0]), Array(given[1]), Array(written[0]), tiles).run(),
+        key=tiles,
+        workgroups=(
+            size_of(ceil_divided(place_of(rows), block)),
+            size_of(ceil_divided(ceil_divided(place_of(columns), PANEL), tiles.block_panels)),
+            batches,
+        ),
+    )
+    (product,) = kernels.call(kernel, [left, panels], sizes=shape)
+    return product
+
+
+@dataclass(frozen=True, slots=True)
+class _Product:
+    """The code of one workgroup: one batch, a block of rows, and a block of panels."""
+
+    left: Array
+    right: Array
+    out: Array
+    tiles: GroupTiles
+
+    def run(self) -> None:
+        """Every tile of the workgroup."""
+        allow_tiles()
+        batch = Number(workgroup_id(2))
+        scratch = local([self._tile_rows, PANEL], self.out.element)
+        start = Number(workgroup_id(0)) * self.tiles.block_rows
+        stop = (start + self.tiles.block_rows).least(self.out.size(1))
+        first = Number(workgroup_id(1)) * self.tiles.block_panels
+        last = (first + self.tiles.block_panels).least(self.right.size(1))
+        with loop(first, last) as panel, loop(start, stop, self._tile_rows) as row:
+            self._tile(scratch, batch, row, panel)
+        release_tiles()
+
+    @property
+    def _tile_rows(self) -> int:
+        """The rows of a tile of sums: two tiles below one another where the left operand has them."""
+        rows = self.left.size(1)
+        return ROWS if isinstance(rows, int) and rows < 2 * ROWS else 2 * ROWS
+
+    def _tile(self, scratch: Array, batch: Number, row: Number, panel: Number) -> None:
+        """The sums of a tile; the last one begins so early that all of its rows are there."""
+        rows = range(0, self._tile_rows, ROWS)
+        first = row.least(index(self.left.size(1)) - self._tile_rows)
+        sums = self._sums(batch, first, panel, len(rows))
+        column = panel * PANEL
+        places = [(r, c) for r in rows for c in (0, GROUPS)]
+        is_whole = (index(self.out.size(2)) - column >= PANEL) & first.equals(row)
+        is_whole = is_whole & (index(self.out.size(1)) - row >= self._tile_rows)
+        with when(is_whole):
+            for (r, c), total in zip(places, sums, strict=True):
+                store_tile(total, self.out, batch, row + r, column + c)
+        with when(is_whole ^ 1):
+            for (r, c), total in zip(places, sums, strict=True):
+                store_tile(total, scratch, r, c)
+            surplus = row - first
+            count = (index(self.out.size(1)) - row).least(index(self._tile_rows) - surplus)
+            with loop(0, count) as at:
+                for c in (0, GROUPS):
+                    here = (index(self.out.size(2)) - (column + c)).most(0).least(GROUPS)
+                    total = scratch.vector(GROUPS, surplus + at, c)
+                    store_some(self.out, total, here, batch, row + at, column + c)
+
+    def _sums(self, batch: Number, row: Number, panel: Number, count: int) -> list[Number]:
+        """The tiles of sums, row by row."""
+        elements = GROUP_BITS // self.left.element.width  # of a group: one where the left operand is packed
+
+        def body(at: Number, *sums: Number) -> Sequence[Number]:
+            left = [load_tile(self.left, batch, row + ROWS * r, at * elements) for r in range(count)]
+            right = [load_tile(self.right, batch, panel, at, GROUPS * c) for c in range(2)]
+            pairs = ((a, b) for a in left for b in right)
+            return [
+                multiply_tiles(total, a, b, self.tiles.instruction)
+                for total, (a, b) in zip(sums, pairs, strict=True)
+            ]
+
+        return carried(0, self.right.size(2), [zero_tile() for _ in range(2 * count)], body, GROUPS)
+
+
+# -- packing ---------------------------------------------------------------------------------------
+
+
+def pack_panels(
+    kernels: Kernels, right: Value, tiles: GroupTiles, *, along_k: bool, shape: Sizes = tensor_sizes
+) -> Value:
+    """The right operand `[b, k, n]`, or `[b, n, k]` if `along_k`, as panels `[b, p, g, 32]` of groups."""
+    batches, columns, steps = _sizes(right, along_k, shape)
+    panels = ceil_divided(place_of(columns), PANEL)
+    sizes = [batches, size_of(panels), size_of(_groups(place_of(steps), tiles.group)), PANEL]
+    workgroups = panels if along_k else ceil_divided(panels, PANELS_ABREAST)
+    return _packed(kernels, right, sizes, workgroups, _PanelPacking, (along_k, tiles.group), shape)
+
+
+def packed_panels(right: np.ndarray, tiles: GroupTiles, *, along_k: bool) -> np.ndarray:
+    """What `pack_panels` makes of a right operand that is known."""
+    columns = np.swapaxes(right, 1, 2) if along_k else right
+    batches, k, n = columns.shape
+    group = tiles.group
+    panels, groups = -(-n // PANEL), -(-k // (GROUPS * group)) * GROUPS
+    whole = np.zeros((batches, groups * group, panels * PANEL), right.dtype)
+    whole[:, :k, :n] = columns
+    divided = whole.reshape(batches, groups, group, panels, PANEL).transpose(0, 3, 1, 4, 2)
+    return np.ascontiguousarray(divided).view(np.int32)[..., 0]
+
+
+def pack_rows(
+    kernels: Kernels, left: Value, tiles: GroupTiles, *, along_k: bool, shape: Sizes = tensor_sizes
+) -> Value:
+    """The left operand `[b, k, m]`, or `[b, m, k]` if `along_k`, as rows `[b, m', g]` of groups."""
+    batches, rows, steps = _sizes(left, along_k, shape)
+    strip = ROWS if isinstance(rows, int) else 2 * ROWS
+    strips = ceil_divided(place_of(rows), strip)
+    sizes = [batches, size_of(strips * strip), size_of(_groups(place_of(steps), tiles.group))]
+    return _packed(kernels, left, sizes, strips, _RowPacking, (along_k, tiles.group), shape)
+
+
+def _sizes(operand: Value, along_k: bool, shape: Sizes) -> tuple[Size, Size, Size]:
+    """How many matrices, rows or columns, and steps along `k` an operand has."""
+    batches, *axes = shape(operand)
+    steps, lines = reversed(axes) if along_k else axes
+    return batches, lines, steps
+
+
+def _groups(steps: Place, group: int) -> Place:
+    """The groups of whole tiles that hold so many steps."""
+    return ceil_divided(steps, GROUPS * group) * GROUPS
+
+
+def _packed(
+    kernels: Kernels,
+    operand: Value,
+    sizes: Sequence[Size],
+    workgroups: Place,
+    packing: Callable[..., _Packing],
+    options: tuple[bool, int],
+    shape: Sizes,
+) -> Value:
+    kernel = Kernel(
+        "pack_groups",
+        (result_of(sizes, mlir.ir.IntegerType.get_signless(32)),),
+        lambda given, written: packing(Array(given[0]), Array(written[0]), *options).run(),
+        key=(packing, options),
+        workgroups=(size_of(workgroups), sizes[0]),
+        has_bits=True,  # vectors of bfloat16 become scalar code
+    )
+    (packed,) = kernels.call(kernel, [operand], sizes=shape)
+    return packed
+
+
+@dataclass(frozen=True, slots=True)
+class _Packing:
+    """The code of one workgroup: some lines of a batch: rows of the left operand, columns of the right."""
+
+    source: Array
+    packed: Array
+    along_k: bool
+    group: int
+
+    def run(self) -> None:
+        """Blocks of 16 groups of 16 lines, the last one with the steps along `k` that are left."""
+        batch, strip = Number(workgroup_id(1)), Number(workgroup_id(0))
+        depth = GROUPS * self.group
+        steps = self.source.size(2 if self.along_k else 1)
+        whole = steps // depth
+        if not isinstance(whole, int) or whole:
+            with loop(0, whole) as block:
+                self.store(batch, strip, block * GROUPS, block * depth, depth)
+        rest = steps - whole * depth
+        if isinstance(rest, Number):
+            with when(rest > 0):
+                self.store(batch, strip, index(whole) * GROUPS, index(whole) * depth, rest)
+        elif rest:
+            self.store(batch, strip, index(whole * GROUPS), index(whole * depth), rest)
+
+    def store(self, batch: Number, strip: Number, group: Number, first: Number, depth: Place) -> None:
+        """Pack what is there of a block of all lines of the workgroup: `depth` steps along `k`."""
+        raise NotImplementedError
+
+    def by_group(self, batch: Number, line: Number, first: Number, depth: Place) -> list[Number]:
+        """A block as a vector of 16 lines for each group."""
+        if self.along_k:
+            return transposed(list(self._lines(batch, line, first, depth)))
+        return list(self._steps(batch, line, first, depth))
+
+    def by_line(self, batch: Number, line: Number, first: Number, depth: Place) -> list[Number]:
+        """A block as a vector of 16 groups for each line."""
+        if self.along_k:
+            return list(self._lines(batch, line, first, depth))
+        return transposed(list(self._steps(batch, line, first, depth)))
+
+    def _steps(self, batch: Number, line: Number, first: Number, depth: Place) -> Iterator[Number]:
+        count = self._count(line)
+        for start in range(0, GROUPS * self.group, self.group):
+            rows = [
+                self._vector(GROUPS, count, depth, step, batch, first + step, line)
+                for step in range(start, start + self.group)
+            ]
+            yield _as_groups(_interleaved(rows))
+
+    def _lines(self, batch: Number, line: Number, first: Number, depth: Place) -> Iterator[Number]:
+        count, width = self._count(line), GROUPS * self.group
+        for at in range(GROUPS):
+            yield _as_groups(self._vector(width, depth, count, at, batch, line + at, first))
+
+    def _count(self, line: Number) -> Place:
+        """How many of 16 lines are there."""
+        lines = self.source.size(1 if self.along_k else 2)
+        if isinstance(lines, int) and lines % self.packed_lines == 0:
+            return GROUPS
+        return (index(lines) - line).most(0).least(GROUPS)
+
+    @property
+    def packed_lines(self) -> int:
+        """The lines of a workgroup."""
+        raise NotImplementedError
+
+    def _vector(self, width: int, count: Place, outer: Place, at: int, *places: Place) -> Number:
+        """The first `count` elements of a row, of which there are `outer`; zeros if it is not one of them."""
+        if isinstance(outer, int):
+            if at >= outer:
+                return zeros(width, self.source.element)
+            return load_some(self.source, width, count, *places)
+        return load_some(self.source, width, choose(outer > at, index(count), 0), *places)
+
+
+@dataclass(frozen=True, slots=True)
+class _PanelPacking(_Packing):
+    """Panels of 32 columns of the right operand: one, or as many as rows run across at once."""
+
+    def store(self, batch: Number, strip: Number, group: Number, first: Number, depth: Place) -> None:
+        """Rows of the panels: a group of each column."""
+        abreast = 1 if self.along_k else PANELS_ABREAST
+        start = strip * abreast
+        with loop(start, (start + abreast).least(self.packed.size(1))) as panel:
+            for half in (0, GROUPS):
+                vectors = self.by_group(batch, panel * PANEL + half, first, depth)
+                for at, vector in enumerate(vectors):
+                    self.packed[batch, panel, group + at, half] = vector
+
+    @property
+    def packed_lines(self) -> int:
+        """The columns of a panel."""
+        return PANEL
+
+
+@dataclass(frozen=True, slots=True)
+class _RowPacking(_Packing):
+    """Some rows of the left operand: 16, or 32 where it shows at the call how many it has."""
+
+    def store(self, batch: Number, strip: Number, group: Number, first: Number, depth: Place) -> None:
+        """Each row, from a group on."""
+        for half in range(0, self.packed_lines, ROWS):
+            row = strip * self.packed_lines + half
+            for at, vector in enumerate(self.by_line(batch, row, first, depth)):
+                self.packed[batch, row + at, group] = vector
+
+    @property
+    def packed_lines(self) -> int:
+        """The rows of a strip."""
+        return ROWS if isinstance(self.packed.size(1), int) else 2 * ROWS
+
+
+def _interleaved(rows: Sequence[Number]) -> Number:
+    """The elements of two or four vectors in turn."""
+    if len(rows) == 4:
+        return _interleaved([_interleaved(rows[0::2]), _interleaved(rows[1::2])])
+    (width,) = mlir.ir.VectorType(rows[0].type).shape
+    mask = [place for at in range(width) for place in (at, width + at)]
+    return Number(mlir.vector.shuffle(rows[0].value, rows[1].value, mask))
+
+
+def _as_groups(vector: Number) -> Number:
+    """A vector of 64 bytes as one of 16 groups."""
+    type_: Type = mlir.ir.VectorType.get([GROUPS], mlir.ir.IntegerType.get_signless(32))
+    return Number(mlir.vector.bitcast(type_, vector.value))
