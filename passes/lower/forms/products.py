@@ -50,7 +50,7 @@ def product_by_kernel(
         if known.m == 1 and known.n != 1 and right_along_k and not _is_computed(right):
             return _by_vector(ctx, (right, right_axes), (left, left_axes), "bnk", sizes, carried)
     tiles = product_tiles(ctx.target, known, left_along_k, right_along_k, carried)
-    if tiles is None or (source != carried and ctx.hints.data_tiling):
+    if tiles is None:
         return None
     if known.m is not None and known.m <= FEW and source != carried:
         return None

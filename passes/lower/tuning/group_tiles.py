@@ -49,12 +49,6 @@ class GroupTiles:
     block_panels: int
 
 
-def multiplies_groups(target: Target, source: np.dtype) -> bool:
-    """Whether the target multiplies groups of elements of this dtype in tiles."""
-    features = {feature for (dtype, _), (feature, _) in TILE_INSTRUCTIONS.items() if dtype == source}
-    return has_kernels(target) and not features.isdisjoint(target.required_features)
-
-
 def group_tiles(
     target: Target, sizes: ProductSizes, source: np.dtype, carried: np.dtype
 ) -> GroupTiles | None:

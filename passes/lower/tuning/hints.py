@@ -15,9 +15,8 @@ import numpy as np
 
 from ....dialects.op import Op
 from ....dialects.ops.constants import Constant
-from ....dialects.types import BFLOAT16, FLOAT32, TensorType, ValueType
+from ....dialects.types import FLOAT32, TensorType, ValueType
 from ....runtime.targets import Target, TargetKind
-from .group_tiles import multiplies_groups
 
 FLOPS_A_BYTE: Final = 2  # operations that one core does in the time in which it moves a byte
 
@@ -86,13 +85,12 @@ def estimate_work(
 def module_hints(target: Target, ops: Iterable[OpWork], *, has_square: bool = False) -> ModuleHints:
     """The hints for a module that consists of ops of this work.
 
-    Data tiling packs both operands of every product of the module: right where sizes are not known, and for
-    bf16 where it has no kernel of groups, but not beside square arguments of dynamic size (`has_square`), on
-    which IREE 3.13 crashes. Beside it products carry no tiles of their own, since IREE refuses some mixtures.
+    Data tiling packs both operands of every product of the module: right where sizes are not known, but not
+    beside square arguments of dynamic size (`has_square`), on which IREE 3.13 crashes. Beside it products
+    carry no tiles of their own, since IREE refuses some mixtures.
     """
     flops = moved = largest = products = chained = 0
     is_static, data_tiling = True, False
-    has_groups = multiplies_groups(target, BFLOAT16)
     for each in ops:
         flops += each.flops
         bytes_moved = each.bytes_moved if each.is_static else each.growing_bytes
@@ -101,9 +99,7 @@ def module_hints(target: Target, ops: Iterable[OpWork], *, has_square: bool = Fa
         chained += each.element_work
         moved += each.bytes_moved
         is_static &= each.is_static
-        data_tiling |= each.is_matrix_product and (
-            not each.is_static or (each.dtype == BFLOAT16 and not has_groups)
-        )
+        data_tiling |= each.is_matrix_product and not each.is_static
     largest = max(largest, chained // (1 + products))
     data_tiling &= target.kind is TargetKind.CPU and not has_square
     return ModuleHints(data_tiling, flops, moved, is_static, largest)

@@ -356,3 +356,14 @@ def test_some_products_have_no_kernel() -> None:
     assert chosen("vulkan:lavapipe", 1, 64, 64, 64) is None
     assert chosen("cpu:riscv64", 1, 64, 64, 64) is None
     assert chosen("cpu", 1, 64, 64, 64, dtype=np.dtype(np.int32)) is None
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize("target", ["cpu:x86-64-v3", "cpu:x86-64-v4", "cpu:znver4"])
+def test_halves_are_multiplied_by_the_kernels_of_float32(dtype: str, target: str) -> None:
+    """IREE has scalar code for bfloat16 on most processors."""
+    known, named = adze.ShapeDtype((64, 128), dtype), adze.ShapeDtype(("n", 128), dtype)
+    weights = adze.ShapeDtype((128, 96), dtype)
+    for x in (known, named):
+        lowered = adze.trace(lambda x, w: x @ w, x, weights).lower(target)
+        assert "kernel_product" in lowered.mlir()
