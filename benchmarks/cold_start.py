@@ -175,6 +175,7 @@ def measure(table: dict[str, Scenario], rounds: int, folder: Path) -> dict[str, 
         "COLD_START_ARTIFACT": str(artifact),
         "ADZE_CACHE_DIR": str(folder / "adze"),
     }
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # each process would compile what it imports
     build = (
         "import numpy as np, adze\nadze.trace(lambda x: x + 1, np.ones(4, np.float32)).lower('cpu').compile()"
     )

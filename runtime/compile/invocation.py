@@ -7,8 +7,9 @@ pass broke is still refused and never compiled. Every compile has its own sessio
 flags of a session at its first use. A phase loads the dialects of all targets, and its many clean-ups build
 the patterns of all ops that are loaded, which is most of a small compile: where IREE has the passes of a
 phase as pipelines with a name too, they run in a session of their own that loads what they need
-(`pipelines.py`), also the host's half of the phase that compiles kernels (`halves.py`). Nothing of IREE is
-imported before the first compile.
+(`pipelines.py`), also the host's half of the phase that compiles kernels (`halves.py`). The code of adze's
+kernels goes around the phases that do nothing to it (`kernel_bodies.py`). Nothing of IREE is imported before
+the first compile.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any, Final, Self
 
 from .diagnostics import SOURCE_NAME, Diagnostic, diagnostic_of, place_of
 from .halves import divided, joined
+from .kernel_bodies import KernelBodies, gains_of_bodies_apart
 from .pipelines import (
     EXECUTABLE_SOURCES,
     HAS_CHANGED,
@@ -60,6 +62,9 @@ _PIPELINES: Final = {"stream": STREAM, "executable-sources": EXECUTABLE_SOURCES,
 
 _DIVIDED: Final = "hal"
 """The phase that compiles the kernels and the host's program, each for itself for CPUs."""
+
+_SCHEDULING: Final = ("stream", "executable-sources")
+"""Phases that decide how the host calls kernels, and leave those of adze alone."""
 
 _WITHOUT_TARGETS: Final = ("input", "abi")
 """Phases that load no dialects of targets."""
@@ -116,6 +121,9 @@ class Invocation:
         self._has_targets = self._is_refused = False
         self._source = b""
         self._until_flow: dict[str, str] = {}
+        self._unparsed: bytes | None = None  # a module that replaces the one before, as far as its kernels
+        self._bodies: KernelBodies | None = None
+        self._whole = b""  # the module that they were taken out of
         # Alive until the session is closed: ctypes does not keep the callback for us. A handler set through
         # the MLIR bindings would abort the process, as compiling runs without the interpreter's lock.
         self._callback = _DIAGNOSTIC_CALLBACK(self._note)
@@ -153,19 +161,28 @@ class Invocation:
         phase = phase or self._phase
         if self._pipeline_behind(phase) is not None and (self._has_targets or self._is_refused):
             self._renew()
+        if _SCHEDULING[0] == _behind(phase) and self._is_for_cpus():
+            self._phase, self._unparsed = phase, module
+            return True
         return self._parse(module, phase)
 
     def advance(self, last: str = END) -> bool:
         """Run the phases behind the present one up to `last`, verifying the module at the end of each."""
-        for phase in PHASES[PHASES.index(self._phase) + 1 : PHASES.index(last) + 1]:
-            if not self._run(phase) or not self._is_valid():
-                self._is_refused = True
-                return False
-            self._phase = phase
-        return True
+        phases = PHASES[PHASES.index(self._phase) + 1 : PHASES.index(last) + 1]
+        if set(phases).issuperset(_SCHEDULING) and not (
+            self._is_advanced(phases[: phases.index(_SCHEDULING[0])])
+            and self._takes_bodies_out()
+            and self._is_advanced(_SCHEDULING)
+            and self._puts_bodies_back()
+        ):
+            self._is_refused = True
+            return False
+        return self._is_advanced(PHASES[PHASES.index(self._phase) + 1 : PHASES.index(last) + 1])
 
     def bytecode(self) -> bytes:
         """The module at the present phase, as MLIR bytecode."""
+        if self._unparsed is not None:
+            return self._unparsed
         return self._written(self._invocation.output_ir_bytecode)
 
     def text(self) -> str:
@@ -179,6 +196,41 @@ class Invocation:
         except ValueError as error:  # a module without a program in it
             self._refuse(str(error))
             return None
+
+    def _is_advanced(self, phases: tuple[str, ...]) -> bool:
+        """Run `phases`, the ones behind the present, verifying the module at the end of each."""
+        for phase in phases:
+            if not (self._is_parsed() and self._run(phase) and self._is_valid()):
+                self._is_refused = True
+                return False
+            self._phase = phase
+        return True
+
+    def _is_parsed(self) -> bool:
+        """Parse the module that replaces the one before, if it has not been."""
+        module, self._unparsed = self._unparsed, None
+        return module is None or self._parse(module, self._phase)
+
+    def _takes_bodies_out(self) -> bool:
+        """Go on without the code of adze's kernels, where there is enough of it to gain from that."""
+        if not self._is_for_cpus():
+            return True
+        module = self.bytecode()
+        if len(module) > _MOST_COPIED or not gains_of_bodies_apart(module):
+            return True
+        self._whole, self._unparsed, self._bodies = module, None, KernelBodies(module)
+        return self._parse(self._bodies.without(), self._phase)
+
+    def _puts_bodies_back(self) -> bool:
+        """Go on with the code of adze's kernels, and with fewer executables."""
+        bodies, self._bodies = self._bodies, None
+        if bodies is None:
+            return True
+        whole = bodies.put_back(self.bytecode())
+        if whole is not None:
+            return self._parse(whole, self._phase)
+        self._renew()
+        return self._parse(self._whole, _before(_SCHEDULING[0])) and self._is_advanced(_SCHEDULING)
 
     def _run(self, phase: str) -> bool:
         """Run the passes of `phase`, the one behind the present."""
@@ -219,11 +271,11 @@ class Invocation:
 
     def _is_divided(self) -> bool:
         """Whether the halves of a program are compiled apart: for CPUs, where kernels are LLVM's dialect."""
-        return (
-            self._phase == PHASES[PHASES.index(_DIVIDED) - 1]
-            and _EXECUTION_MODEL in self._flags
-            and any(_LLVM_CPU in flag for flag in self._flags)
-        )
+        return self._phase == _before(_DIVIDED) and self._is_for_cpus()
+
+    def _is_for_cpus(self) -> bool:
+        """Whether the program is for CPUs, and its host's part a plain function."""
+        return _EXECUTION_MODEL in self._flags and any(_LLVM_CPU in flag for flag in self._flags)
 
     def _run_halves(self) -> bool:
         """Run the phase `hal`: the passes of the kernels here, those of the host in a new session."""
@@ -255,7 +307,7 @@ class Invocation:
 
     def _pipeline_behind(self, phase: str) -> str | None:
         """The name of the pipeline that takes a module of `phase` to the next one, if it has a name."""
-        following = PHASES[PHASES.index(phase) + 1] if phase != END else END
+        following = _behind(phase)
         if _EXECUTION_MODEL not in self._flags:
             return None
         return self._until_flow.get(following) or _PIPELINES.get(following)
@@ -336,6 +388,15 @@ class Invocation:
 
     def _refuse(self, message: str) -> None:
         self._diagnostics.append(Diagnostic("error", message, None))
+
+
+def _behind(phase: str) -> str:
+    """The phase behind `phase`; none follows the last."""
+    return PHASES[PHASES.index(phase) + 1] if phase != END else END
+
+
+def _before(phase: str) -> str:
+    return PHASES[PHASES.index(phase) - 1]
 
 
 def load_compiler() -> None:

@@ -1,0 +1,141 @@
+"""Kernels of adze without their code until IREE has decided how they are called: the program is the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adze
+import adze.numpy as anp
+from adze.dialects.mlir import ir, new_context
+from adze.runtime.compile import invocation, kernel_bodies
+from adze.runtime.compile.invocation import Invocation
+from adze.runtime.compile.kernel_bodies import KernelBodies, gains_of_bodies_apart
+
+
+def loss(weights: Any, x: Any, y: Any) -> Any:
+    for w in weights[:-1]:
+        x = anp.tanh(x @ w)
+    return -(adze.nn.log_softmax(x @ weights[-1]) * y).sum(axis=1).mean()
+
+
+def running(x: Any, w: Any) -> Any:
+    def step(h: Any, row: Any) -> tuple[Any, Any]:
+        h = anp.tanh(h @ w + row)
+        return h, h.sum()
+
+    return adze.lax.scan(step, x[0], x)[1].sum()
+
+
+def filled(*shape: int) -> np.ndarray:
+    return np.linspace(-1, 1, int(np.prod(shape)), dtype=np.float32).reshape(shape)
+
+
+PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    "gradient of products": (
+        adze.value_and_grad(loss),
+        ([filled(200, 130), filled(130, 70), filled(70, 10)], filled(64, 200), filled(64, 10)),
+    ),
+    "gradient of a loop": (adze.value_and_grad(running, argnums=1), (filled(20, 8, 16), filled(16, 16))),
+    "named sizes": (
+        lambda x, w: adze.nn.softmax(anp.tanh(x @ w) @ w, axis=-1),
+        (adze.ShapeDtype(("n", 64)), adze.ShapeDtype((64, 64))),
+    ),
+    "bools in a loop, and a sort": (
+        lambda x: (adze.lax.scan(lambda up, v: (up ^ (v > 0), up), x[0] > 0, x), anp.argsort(x)),
+        (filled(3000),),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("target", ["cpu", "cpu:x86-64-v3"])
+def test_the_bytes_are_those_of_kernels_that_keep_their_code(
+    name: str, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function, arguments = PROGRAMS[name]
+    lowered = adze.trace(function, *arguments).lower(target)
+    taken = _taken(monkeypatch)
+    apart = lowered.compile(cache=False).vmfb
+    assert sum(taken) > 0
+    monkeypatch.setattr(invocation, "gains_of_bodies_apart", lambda program: False)
+    assert lowered.compile(cache=False).vmfb == apart
+
+
+def test_a_kernel_that_is_called_otherwise_than_it_was_keeps_its_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    function, arguments = PROGRAMS["gradient of a loop"]
+    lowered = adze.trace(function, *arguments).lower("cpu")
+    expected = lowered.compile(cache=False).vmfb
+    refused = []
+
+    def refuse(self: KernelBodies, program: bytes) -> None:
+        refused.append(program)
+
+    monkeypatch.setattr(KernelBodies, "put_back", refuse)
+    assert lowered.compile(cache=False).vmfb == expected
+    assert len(refused) == 1
+
+
+def test_executables_beside_each_other_become_few_and_two_at_least(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = []
+    put_back = KernelBodies.put_back
+
+    def counted(self: KernelBodies, program: bytes) -> bytes | None:
+        whole = put_back(self, program)
+        assert whole is not None
+        counts.append((_executables(program), _executables(whole)))
+        return whole
+
+    monkeypatch.setattr(KernelBodies, "put_back", counted)
+    function, arguments = PROGRAMS["gradient of products"]
+    result = adze.trace(function, *arguments).lower("cpu").compile(cache=False)(*arguments)
+    monkeypatch.setattr(kernel_bodies, "_MOST_TOGETHER", 3)
+    again = adze.trace(function, *arguments).lower("cpu").compile(cache=False)(*arguments)
+    for one, other in zip(result[1], again[1], strict=True):
+        np.testing.assert_array_equal(one, other)
+    (before, after), (_, of_three) = counts
+    assert before > 6
+    assert after == 2
+    assert of_three == -(-before // 3)
+
+
+def test_programs_with_few_kernels_of_iree_stay_as_they_are() -> None:
+    assert gains_of_bodies_apart(b"stream\0binding.subspan\0")
+    assert gains_of_bodies_apart(b"f_dispatch_0\0f_dispatch_0_sum\0" * 4)
+    assert not gains_of_bodies_apart(b"f_dispatch_0\0f_dispatch_0_sum\0" * 3)
+
+
+@pytest.mark.parametrize("last", ["stream", "executable-sources"])
+def test_whoever_looks_at_a_phase_sees_the_code(last: str) -> None:
+    function, arguments = PROGRAMS["gradient of a loop"]
+    lowered = adze.trace(function, *arguments).lower("cpu")
+    options = lowered.options()
+    with Invocation((*lowered.target.flags, *options.flags()), []) as begun:
+        assert begun.begin(lowered.form((), options))
+        assert begun.advance(last)
+        assert "scf.for" in begun.text()
+        assert "func.call" not in begun.text()
+
+
+def _taken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """For each program that is compiled from now on, of how many kernels the code was taken out."""
+    counts: list[int] = []
+    without = KernelBodies.without
+
+    def counted(self: KernelBodies) -> bytes:
+        counts.append(len(self._functions))
+        return without(self)
+
+    monkeypatch.setattr(KernelBodies, "without", counted)
+    return counts
+
+
+def _executables(program: bytes) -> int:
+    with new_context(foreign_ops=False, is_light=True) as context:
+        module = ir.Module.parse(program, context)
+        return sum(each.operation.name == "hal.executable" for each in module.body.operations)
