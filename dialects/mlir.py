@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from iree.compiler.dialects import complex as complex
     from iree.compiler.dialects import flow as flow
     from iree.compiler.dialects import func as func
-    from iree.compiler.dialects import linalg as linalg
     from iree.compiler.dialects import math as math
     from iree.compiler.dialects import memref as memref
     from iree.compiler.dialects import scf as scf
@@ -71,20 +70,50 @@ _LOWERED = (
 )
 
 
+_PACKAGE = "iree.compiler.dialects"
+_EXTENSIONS = {"extension": "_mlir", "structured": "_mlirDialectsLinalg"}
+"""What is not Python: `extension` registers dialects, `structured` knows the named ops of linalg."""
+_WITHOUT_CLASSES = ("hal", "linalg", "llvm", "stream", "vm")
+"""Dialects whose Python modules take 190 ms to import in all, for classes of ops that nothing here uses."""
+
+
 def __getattr__(name: str) -> Any:
     # The bindings look for a Python module of every dialect they meet, at each op again when there is none
     # (measured: 30 us an op): this is adze's, empty, since its ops are declared in `ops/`.
-    sys.modules.setdefault("iree.compiler.dialects.adze", types.ModuleType("iree.compiler.dialects.adze"))
-    if name in _CORE:
+    sys.modules.setdefault(f"{_PACKAGE}.adze", types.ModuleType(f"{_PACKAGE}.adze"))
+    if name == "ir":
+        module = importlib.import_module("iree.compiler.ir")
+        _do_without_classes()
+    elif name in _CORE:
         module = importlib.import_module(f"iree.compiler.{name}")
+    elif name == "linalg":  # its classes, without the functions of its package, which takes 80 ms to import
+        module = importlib.import_module(f"{_PACKAGE}._linalg_ops_gen")
     elif name in _DIALECTS:
         module = importlib.import_module(f"iree.compiler.dialects.{name}")
-    elif name == "extension":
-        module = importlib.import_module("iree.compiler._mlir_libs._mlir")  # registers Python dialects
+    elif name in _EXTENSIONS:
+        module = importlib.import_module(f"iree.compiler._mlir_libs.{_EXTENSIONS[name]}")
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = module
     return module
+
+
+def _do_without_classes() -> None:
+    """Let the bindings know that some dialects need no import, which they do when they meet an op of one.
+
+    They look whether a module is there and remember that it was, so one that is empty is there meanwhile.
+    Who imports the real one, before or later, has its classes.
+    """
+    known = importlib.import_module("iree.compiler._mlir_libs._mlir").globals
+    for name in _WITHOUT_CLASSES:
+        path = f"{_PACKAGE}.{name}"
+        if path in sys.modules:
+            continue
+        sys.modules[path] = types.ModuleType(path)
+        try:
+            known._check_dialect_module_loaded(name)
+        finally:
+            del sys.modules[path]
 
 
 def new_context(*, foreign_ops: bool = True, is_light: bool = False) -> Any:
@@ -105,7 +134,7 @@ def new_context(*, foreign_ops: bool = True, is_light: bool = False) -> Any:
 
 def load() -> None:
     """Import all of the bindings."""
-    for name in (*_CORE, *_DIALECTS, "extension"):
+    for name in (*_CORE, *_DIALECTS, *_EXTENSIONS):
         if name not in globals():
             __getattr__(name)
 

@@ -24,6 +24,7 @@ from ..ir.aliases import Type as Type
 from ..ir.aliases import Value as Value
 from .barriers import compute_barrier, opaque
 from .iree import complex_constants
+from .named_ops import filled
 from .scalars import Scalars
 
 if TYPE_CHECKING:
@@ -231,8 +232,7 @@ class LinalgBuilder:
     def fill(self, scalar: Value, shape: Sequence[Size], dtype: np.dtype) -> Value:
         """A tensor all of whose elements are the scalar value."""
         init = self.empty(shape, dtype)
-        filled = mlir.linalg.fill(scalar, outs=[init])
-        return self.bind_shape(filled, self.shape(init))
+        return self.bind_shape(filled(scalar, init), self.shape(init))
 
     def constant(self, array: np.ndarray) -> Value:
         """A constant tensor, in a signless element type."""

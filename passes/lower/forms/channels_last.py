@@ -17,6 +17,7 @@ from ....dialects.ops.contraction.convolution_window import Window
 from ....dialects.types import COMPLEX
 from ..builder import LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
+from ..named_ops import convolved
 from ..tuning import configuration
 from .contraction import Factor, is_one, matrix_product
 from .large_windows import copied_windows, permuted_copy
@@ -172,14 +173,8 @@ def _named_convolution(
         # Tiles of f32 on f32 operands are faster than tiles that widen each element they load.
         image, kernel = (b.materialise(convert_elements(b, source, carried, v)) for v in (image, kernel))
     init = b.fill(b.scalars.constant(carried, 0), sizes, carried)
-    build = getattr(mlir.linalg, _NAMED[len(weights) - 2])
-    result = build(
-        image,
-        kernel,
-        outs=[init],
-        strides=list(window.window_strides),
-        dilations=list(window.rhs_dilation),
-    )
+    name = _NAMED[len(weights) - 2]
+    result = convolved(name, image, kernel, init, window.window_strides, window.rhs_dilation)
     if tiles is not None:
         result.owner.attributes["compilation_info"] = parse_attribute(b, tiles)
     return b.bind_shape(result, b.shape(init))

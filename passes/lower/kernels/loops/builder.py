@@ -16,6 +16,7 @@ import numpy as np
 from .....dialects import mlir
 from .....runtime.targets import TargetKind
 from ...builder import DYNAMIC, Attribute, Body, LinalgBuilder, ScalarRule, Size, Value
+from ...named_ops import filled
 from .counted import Counted
 from .errors import KernelError
 
@@ -160,10 +161,10 @@ class KernelBuilder(LinalgBuilder):
         """The array of `shape` all of whose elements are one number."""
         if all(n == 1 for n in shape):
             return self.single(scalar, shape)
-        filled = mlir.linalg.fill(scalar, outs=[self.empty_of_element(scalar.type, shape)])
-        if not filled.type.has_static_shape:
-            self.repeated[filled] = scalar
-        return self.bind_shape(filled, shape)
+        whole = filled(scalar, self.empty_of_element(scalar.type, shape))
+        if not whole.type.has_static_shape:
+            self.repeated[whole] = scalar
+        return self.bind_shape(whole, shape)
 
     def row(self, x: Value, position: Value) -> Value:
         """`x[position]`."""

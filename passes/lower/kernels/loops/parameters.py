@@ -11,6 +11,7 @@ from collections.abc import Set
 from .....dialects import mlir
 from ....ir.aliases import Attribute, Block, Operation, Type, Value
 from ....ir.functions import functions
+from ...named_ops import filled
 from .destinations import DESTINATION, LOOPS
 from .errors import KernelError
 from .outline import KERNEL
@@ -192,7 +193,7 @@ def _in_place(start: Value, place: Value) -> Value:
         if not isinstance(copied, mlir.ir.Block) and copied.operation.name == "linalg.fill":
             maker = copied.operation
     if maker is not None and maker.name == "linalg.fill":
-        return mlir.linalg.fill(maker.operands[0], outs=[place])
+        return filled(maker.operands[0], place)
     return place if maker is not None and maker.name == "tensor.empty" else write_into(start, place)
 
 

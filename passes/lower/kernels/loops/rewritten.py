@@ -12,6 +12,7 @@ from typing import Final
 
 from .....dialects import mlir
 from ....ir.aliases import Operation, Value
+from ...named_ops import filled
 from .builder import KernelBuilder
 from .errors import KernelError
 from .walk import operations_inside
@@ -67,4 +68,4 @@ def _filled(b: KernelBuilder, operation: Operation) -> Value:
     number = mlir.complex.ConstantOp(kind, mlir.ir.ArrayAttr.get(parts)).result
     if not len(type_.shape):
         return b.single(number, ())
-    return mlir.linalg.fill(number, outs=[b.empty_of_element(kind, list(type_.shape))])
+    return filled(number, b.empty_of_element(kind, list(type_.shape)))

@@ -14,12 +14,12 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from ......dialects import mlir
 from ......dialects.ops.contraction.dot_general import Axes, Pairs, operand_axes
 from ......dialects.ops.reduction import accumulation_dtype
 from ......dialects.types import FLOAT32, FLOAT64
 from ....builder import Value
 from ....lowering import LoweringContext
+from ....named_ops import filled
 from ..kept_apart import kept_apart
 from .common import builder_of
 from .movement import transposed
@@ -108,7 +108,7 @@ def lower_dot_general(
     result = [sizes[name] for name in names]
     zero = b.scalars.constant(carried, 0)
     whole = b.empty(result, carried)
-    init = mlir.linalg.fill(zero, outs=[whole]) if sums else whole
+    init = filled(zero, whole) if sums else whole
     axes = (
         [loops.index(of_left[a]) for a in range(len(left))],
         [loops.index(of_right[a]) for a in range(len(right))],

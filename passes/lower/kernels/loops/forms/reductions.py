@@ -24,6 +24,7 @@ from ....builder import Value
 from ....forms.reductions import combine
 from ....forms.tensor_ops import convert_elements
 from ....lowering import LoweringContext
+from ....named_ops import filled
 from ..builder import KernelBuilder
 from .common import builder_of, shape_of
 
@@ -64,7 +65,7 @@ def lower_reduction(ctx: LoweringContext, x: Value, *, axes: Sequence[int]) -> V
         return b.reshape(x, result)
     carried = accumulation_dtype(dtype) if name in ("reduce_sum", "reduce_prod") else dtype
     identity = b.scalars.constant(carried, ctx.op.identity(dtype))
-    init = mlir.linalg.fill(identity, outs=[b.empty(result, carried)])
+    init = filled(identity, b.empty(result, carried))
     order = [*kept, *(a for a in range(len(shape)) if a in axes)]
     maps = [
         b.axes_map(len(shape), [order.index(a) for a in range(len(shape))]),
@@ -91,7 +92,7 @@ def lower_argument_extremum(ctx: LoweringContext, x: Value, *, axis: int, index_
     worst = (least if is_max else greatest)(dtype)
     counter = INT32 if dtype.itemsize < 8 and shape[axis] < 2**31 else INT64  # as wide as the elements
     inits = [
-        mlir.linalg.fill(b.scalars.constant(kind, value), outs=[b.empty(result, kind)])
+        filled(b.scalars.constant(kind, value), b.empty(result, kind))
         for kind, value in ((dtype, worst), (counter, 0))
     ]
     order = [*kept, axis]
@@ -111,7 +112,7 @@ def lower_argument_extremum(ctx: LoweringContext, x: Value, *, axis: int, index_
 
 
 def _filled(b: KernelBuilder, x: Value, shape: Sequence[int]) -> Value:
-    return mlir.linalg.fill(b.element(x), outs=[b.empty_like(x, shape)])
+    return filled(b.element(x), b.empty_like(x, shape))
 
 
 def _is_better(dtype: np.dtype, is_max: bool, element: Value, best: Value) -> Value:
