@@ -104,8 +104,7 @@ class Lowered(Described):
     def cache_key(self, options: CompileOptions | None = None) -> CacheKey:
         """What decides the bytes that a compile gives: equal keys, equal programs."""
         options = options or self.options()
-        self._attach_manifest(self.module, options)
-        return cache_key(self.canonical(), self.target, options)
+        return self._identified(options)[0]
 
     def compile(
         self, *, device: str | None = None, options: CompileOptions | None = None, cache: bool = True
@@ -115,8 +114,7 @@ class Lowered(Described):
         settings = read_settings()
         if settings.verify:
             options = replace(options, verifies_passes=True)
-        key = self.cache_key(options)
-        text = self.canonical()
+        key, text = self._identified(options)
         store = CompileCache(settings.cache_dir, settings.cache_max_bytes, settings.cache and cache)
         entry, record = store.get_or_compile(key, lambda: self._build(text, options, settings.dump_dir))
         manifest = replace(self.manifest, flags=tuple(entry.metadata["flags"]))
@@ -129,6 +127,12 @@ class Lowered(Described):
             device,
             self.sites,
         )
+
+    def _identified(self, options: CompileOptions) -> tuple[CacheKey, bytes]:
+        """The key of a compile with `options`, and the text that it is made of."""
+        self._attach_manifest(self.module, options)
+        text = self.canonical()
+        return cache_key(text, self.target, options), text
 
     def _attach_manifest(self, module: Any, options: CompileOptions) -> Any:
         """Let the exported function carry the manifest, for hosts that read reflection; returns `module`."""

@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+import numpy as np
+
 from ...dialects import mlir
 from ..ir.aliases import Operation, Value
 
@@ -34,6 +36,8 @@ _SHARED: Final = frozenset({"arith.constant", "tensor.empty", "linalg.fill"})
 """With elementwise ops of these, what a region computes again rather than taking it as operands."""
 
 Number: TypeAlias = int
+_NONE: Final = -1
+"""Stands in arrays for the number of an op that is part of no region."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +189,8 @@ def _repeats(numbers: Sequence[Number | None]) -> list[tuple[int, int, int]]:
     """Disjoint stretches that repeat themselves: (start, period, count), those that save most first."""
     taken = [False] * len(numbers)
     found: list[tuple[int, int, int]] = []
-    runs = [run for period in _periods(numbers) for run in _runs(numbers, period)]
+    array = np.array([_NONE if each is None else each for each in numbers])
+    runs = [run for period in _periods(numbers) for run in _runs(array, period)]
     # Of stretches that save the same, the one of the shortest period: it has the most copies.
     for start, period, count in sorted(runs, key=lambda r: (-(r[2] - 1) * r[1], r[1], r[0])):
         if not any(taken[start : start + period * count]):
@@ -210,17 +215,13 @@ def _periods(numbers: Sequence[Number | None]) -> list[int]:
     return sorted(p for p in {*likely, *sums} if p >= SHORTEST)
 
 
-def _runs(numbers: Sequence[Number | None], period: int) -> Iterator[tuple[int, int, int]]:
-    """The longest stretches in which each op has an equal one `period` ops later."""
-    start = 0
-    for place in range(len(numbers) - period + 1):
-        is_equal = (
-            place + period < len(numbers)
-            and numbers[place] is not None
-            and numbers[place] == numbers[place + period]
-        )
-        if is_equal:
-            continue
+def _runs(numbers: np.ndarray, period: int) -> Iterator[tuple[int, int, int]]:
+    """The longest stretches in which each op has an equal one `period` ops later, by the numbers of ops."""
+    start, end = 0, len(numbers) - period
+    differing = np.flatnonzero(
+        (numbers[:-period] != numbers[period:]) | (numbers[:-period] == _NONE)
+    ).tolist()
+    for place in (*differing, end) if end >= 0 else ():
         count = (place + period - start) // period
         if count >= FEWEST:
             yield start, period, count

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -31,6 +32,8 @@ _DISTRIBUTIONS: Final = {
     "iree_compiler": "iree-base-compiler",
     "iree_runtime": "iree-base-runtime",
 }
+
+_NOT_PLAIN: Final = re.compile(rb"[^ !#-\[\]-~]")
 
 Json = Any  # what the json module reads and writes
 
@@ -390,9 +393,5 @@ def _spec_from_json(data: Json) -> ArraySpec:
 
 def _mlir_string(text: str) -> str:
     """An MLIR string literal: everything but plain ASCII is written as two hex digits a byte."""
-    return '"' + "".join(_mlir_character(byte) for byte in text.encode()) + '"'
-
-
-def _mlir_character(byte: int) -> str:
-    is_plain = 32 <= byte < 127 and byte not in (34, 92)
-    return chr(byte) if is_plain else f"\\{byte:02X}"
+    escaped = _NOT_PLAIN.sub(lambda found: b"\\%02X" % found[0][0], text.encode())
+    return f'"{escaped.decode()}"'

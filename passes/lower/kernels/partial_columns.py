@@ -53,8 +53,9 @@ class PartialColumns(Pass):
         with module.context, mlir.ir.Location.unknown():
             executables = executables_of(module)
             replaced: set[str] = set()
+            read: dict[str, ReductionProgram | None] = {}
             for dispatch in list(dispatches(functions_of(module))):
-                parts = _parts(target, dispatch, executables)
+                parts = _parts(target, dispatch, executables, read)
                 if parts is not None and _write(module, dispatch, parts):
                     replaced.add(parts.name)
             used = {called_by(each) for each in dispatches(functions_of(module))}
@@ -142,10 +143,21 @@ class PartialBlock(Block):
                 array[part, vector.column] = in_memory(self.total(above, step), array)
 
 
-def _parts(target: Target, dispatch: Operation, executables: Mapping[str, Operation]) -> Parts | None:
-    """The kernels that replace the one of a dispatch; None where that one is to stay."""
+def _parts(
+    target: Target,
+    dispatch: Operation,
+    executables: Mapping[str, Operation],
+    read: dict[str, ReductionProgram | None],
+) -> Parts | None:
+    """The kernels that replace the one of a dispatch; None where that one is to stay. `read` has the programs
+    of executables that other dispatches call."""
     function = kernel_of(dispatch, executables)
-    program = read_reduction(function) if function is not None else None
+    if function is None:
+        return None
+    name = called_by(dispatch)
+    if name not in read:
+        read[name] = read_reduction(function)
+    program = read[name]
     if program is None or program.is_of_rows or not program.summed or program.repeated:
         return None
     if None in program.known_sizes:
@@ -159,7 +171,7 @@ def _parts(target: Target, dispatch: Operation, executables: Mapping[str, Operat
     sizes = program.static_sizes
     outer, rows = (prod(sizes[at] for at in over) for over in (program.outer, program.summed))
     count = row_parts(loops, outer, rows, sizes[-1])
-    return Parts(called_by(dispatch), program, loops, count) if count > 1 else None
+    return Parts(name, program, loops, count) if count > 1 else None
 
 
 def _write(module: mlir.ir.Module, dispatch: Operation, parts: Parts) -> bool:

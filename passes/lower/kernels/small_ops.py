@@ -9,7 +9,7 @@ They are where the estimate of `cost.py` is that one kernel takes less time than
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -96,6 +96,7 @@ class _Grouping:
         self._obstacles = Obstacles(self._functions, self._reader)
         self._costs = StepCosts(self._functions, self._reader)
         self._effects = Effects(module, self._reader)
+        self._small: dict[Hashable, bool] = {}  # by the class of an op, and the types of its values
 
     def of_function(self, symbol: str) -> None:
         """Make calls of the groups of one function that are worth it."""
@@ -149,6 +150,11 @@ class _Grouping:
             return []
         return [*self._repeated(application.operands[0]), owner.operation]
 
+    def _is_repeated(self, operation: Operation, application: Application) -> bool:
+        """Whether an op makes a value that is as cheap in a kernel as outside of it."""
+        makes_numbers = application.op in (Constant, Iota) or application.op.is_broadcast
+        return makes_numbers and len(operation.results) == 1 and bool(self._repeated(operation.results[0]))
+
     def _is_ordered(self, operation: Operation) -> bool:
         """Whether an op has an effect, or may have one."""
         application = self._reader.read(operation)
@@ -164,7 +170,7 @@ class _Grouping:
         for child in operations:
             operation = child.operation
             application = self._reader.read(operation)
-            if len(operation.results) == 1 and self._repeated(operation.results[0]):
+            if application is not None and self._is_repeated(operation, application):
                 continue
             level = max((levels.get(value, 0) for value in operation.operands), default=0)
             if application is not None and self._is_behind(operation, application, behind_products):
@@ -191,11 +197,19 @@ class _Grouping:
 
     def _is_small(self, operation: Operation, application: Application) -> bool:
         """Whether an op may go into a kernel."""
-        if application.op.refers_to_functions or self._obstacles.of(operation, application) is not None:
+        if application.op.refers_to_functions:
             return False
-        read = self._reader.codec.read_type
-        types = [read(v.type) for v in (*operation.operands, *operation.results)]
-        return all(isinstance(t, TensorType) and elements(t) <= LARGEST for t in types)
+        operands, results = (tuple([v.type for v in vs]) for vs in (operation.operands, operation.results))
+        key = (application.op, operands, results)
+        known = self._small.get(key)
+        if known is None:
+            read = self._reader.codec.read_type
+            types = [read(type_) for type_ in (*operands, *results)]
+            known = self._obstacles.of(operation, application) is None and all(
+                isinstance(t, TensorType) and elements(t) <= LARGEST for t in types
+            )
+            self._small[key] = known
+        return known
 
     def _times(self, group: _Group) -> tuple[float, float]:
         """Nanoseconds that a group takes as ops of their own, and as one kernel."""

@@ -27,7 +27,8 @@ from .dispatches import (
     functions_of,
     kernel_of,
 )
-from .executable import Kernel, Kernels, Result
+from .executable import DISPATCH, Kernel, Kernels, Result
+from .reduction_programs import ReductionProgram
 from .stencils import Stage, Stencil, read_stage
 from .written_kernels import KernelWarning
 
@@ -54,9 +55,11 @@ def _fuse_all(target: Target, module: mlir.ir.Module) -> set[str]:
     """Write the kernels of all functions; the symbols of executables that nothing uses any more."""
     executables = executables_of(module)
     replaced: set[str] = set()
+    read: dict[str, ReductionProgram | None] = {}
     for function in functions_of(module):
         for block in function.regions[0].blocks:
-            stages = [s for o in block.operations if (s := _stage(o.operation, executables)) is not None]
+            operations = [each.operation for each in block.operations if each.operation.name == DISPATCH]
+            stages = [s for each in operations if (s := _stage(each, executables, read)) is not None]
             for group in _groups(stages):
                 called = [called_by(stage.dispatch) for stage in group]
                 if _write(target, module, group):
@@ -64,12 +67,20 @@ def _fuse_all(target: Target, module: mlir.ir.Module) -> set[str]:
     return replaced - {called_by(each) for each in dispatches(functions_of(module))}
 
 
-def _stage(operation: Operation, executables: dict[str, Operation]) -> Stage | None:
-    """What an op computes, if it dispatches an elementwise kernel with one result in a buffer of its own."""
+def _stage(
+    operation: Operation, executables: dict[str, Operation], read: dict[str, ReductionProgram | None]
+) -> Stage | None:
+    """What a dispatch computes, if it has an elementwise kernel with one result in a buffer of its own.
+
+    `read` has the programs of executables that other dispatches call.
+    """
     function = kernel_of(operation, executables)
     if function is None or len(operation.results) != 1:
         return None
-    program = read_stage(function)
+    name = called_by(operation)
+    if name not in read:
+        read[name] = read_stage(function)
+    program = read[name]
     if program is None or len(program.arguments) != len(operation.operands) + 1:
         return None
     return Stage(operation, program)

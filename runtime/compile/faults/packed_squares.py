@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 _PACKS: Final = "flow.tensor.encode"
+_EXECUTABLES: Final = ("flow.executable", "stream.executable")
 
 
 def packs_a_square(module: Any) -> bool:
@@ -34,5 +35,5 @@ def packs(operation: Any) -> Iterator[Any]:
                 inner = child.operation
                 if inner.name == _PACKS:
                     yield inner
-                elif inner.name != "flow.executable":
+                elif inner.name not in _EXECUTABLES:
                     yield from packs(inner)
