@@ -37,7 +37,9 @@ class SeparateReductions(Pass):
 
 def has_chains(module: mlir.ir.Module) -> bool:
     """Whether a fold depends on another one of the same block."""
-    return any(True for _ in _followed_folds(module))
+    return any(
+        _has_chain(block) for function in functions(module).values() for block in _blocks(function.operation)
+    )
 
 
 def separate_reductions(module: mlir.ir.Module) -> None:
@@ -81,6 +83,22 @@ def _followed(block: Block) -> list[Operation]:
         if before:
             upstream.update(dict.fromkeys(operation.results, before))
     return list(feeding)
+
+
+def _has_chain(block: Block) -> bool:
+    """Whether `_followed` finds any."""
+    behind: set[Value] = set()  # what depends on a reduction
+    for child in block.operations:
+        operation = child.operation
+        if operation.name == BARRIER:
+            continue
+        depends = any(value in behind for value in operation.operands)
+        is_fold = is_reduction(operation)
+        if depends and is_fold:
+            return True
+        if depends or is_fold:
+            behind.update(operation.results)
+    return False
 
 
 def _barrier(operation: Operation, value: Value) -> Value:
