@@ -3,8 +3,9 @@
 Attention has queries `[..., T, H]`, keys and values `[..., S, H]`, all of one half, and maybe a mask
 `[..., T, S]` that is true where a query sees a key, of which it sees one at least; all sizes are known. Its
 name says by what scores are multiplied.
-Idea: the last axes of an operand are those of one matrix or row, whose sizes must be known. The axes before
-them, of which there may be any number, count matrices; how many there are may show at the call.
+Idea: the last axes of an operand are those of one matrix or row, whose sizes must be known but for a few
+kernels. The axes before them, of which there may be any number, count matrices; how many there are may show
+at the call.
 """
 
 from __future__ import annotations
@@ -33,6 +34,14 @@ ANY_KERNELS: Final = ("lu", "cholesky", *_SOLVES)
 OWN_AXES: Final[Mapping[str, int]] = {**dict.fromkeys(_ROWS, 1), **dict.fromkeys(_MATRICES, 2)}
 """How many axes a matrix or a row has."""
 
+ANY_SIZES: Final[Mapping[str, tuple[tuple[tuple[int, int], ...], ...]]] = {
+    "cholesky": (((0, -2), (0, -1)),),
+    "lu": (((0, -2), (0, -1)), ((0, -1),), ((0, -2),)),
+    **dict.fromkeys(_SOLVES, (((1, -2), (1, -1)),)),
+}
+"""Kernels of matrices whose sizes may show at the call: for the last axes of each result, the operand that
+has such an axis, and which. Matrices of `lu` have at least as many rows as columns."""
+
 
 def takes(kernel: str, operands: Sequence[TensorType]) -> bool:
     """Whether a kernel of that name takes such arrays, if a target has it."""
@@ -58,7 +67,7 @@ def attention_scale(kernel: str) -> float | None:
 
 
 def _has_known_items(kernel: str, type_: TensorType) -> bool:
-    """Whether there are elements in all axes of known size, and only axes that count have others."""
+    """Whether there are elements in all axes of known size, and only axes that may have others do."""
     sizes = type_.static_shape
     own = OWN_AXES.get(kernel, type_.rank)
-    return 0 not in sizes and None not in sizes[type_.rank - own :]
+    return 0 not in sizes and (kernel in ANY_SIZES or None not in sizes[type_.rank - own :])

@@ -9,13 +9,13 @@ fourth of what they do in Python.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
-from ...dialects.routine_arrays import OWN_AXES, takes
+from ...dialects.routine_arrays import ANY_SIZES, OWN_AXES, takes
 from ...dialects.types import TensorType
 from ...passes.analysis.evaluate import Evaluation, is_watching
 from .. import tree
@@ -46,7 +46,7 @@ def _routine(kernel: str, function: Callable[..., Any], *arrays: Any) -> Any:
         return function(*arrays)
     callee = _traced(kernel, function, arrays)
     results = ops.routine(*arrays, callee=callee.symbol, kernel=kernel, results=callee.result_types)
-    kept = [_counted_like(kernel, result, arrays[0]) for result in results]
+    kept = [_sized(kernel, position, result, arrays) for position, result in enumerate(results)]
     return kept[0] if len(kept) == 1 else tuple(kept)
 
 
@@ -61,7 +61,7 @@ def linear_routine(
     """The same for a function that is linear in its last argument, with its transpose.
 
     ``transposed(*others, cotangent)`` is the cotangent of the last argument. With `keeps_shape` the result
-    has the shape of that argument, and all sizes may be dynamic, which no kernel takes.
+    has the shape of that argument, and all sizes may be dynamic, whether a kernel takes them or not.
     """
     with trace_of(arrays):
         if current_frame() is None:
@@ -85,18 +85,21 @@ def linear_routine(
         )
         if is_named:
             return keep_dimensions(result, arrays[-1].shape)
-        return _counted_like(kernel, result, arrays[-1])
+        return _sized(kernel, 0, result, arrays)
 
 
 def _has_kernel(kernel: str, arrays: tuple[Any, ...]) -> bool:
     return takes(kernel, [ops.tensor_type(x) for x in arrays])
 
 
-def _counted_like(kernel: str, result: Any, array: Any) -> Any:
-    """A result, which has as many matrices or rows as an operand: their leading axes are the same."""
-    sizes = ops.tensor_type(result).static_shape
-    count = array.ndim - OWN_AXES.get(kernel, array.ndim)
-    return keep_dimensions(result, (*array.shape[:count], *sizes[count:]))
+def _sized(kernel: str, position: int, result: Any, arrays: tuple[Any, ...]) -> Any:
+    """A result with its dimensions: as many matrices or rows as operands have, and known or their sizes."""
+    counted = arrays[-1]
+    count = counted.ndim - OWN_AXES.get(kernel, counted.ndim)
+    own: Sequence[Any] = ops.tensor_type(result).static_shape[count:]
+    if kernel in ANY_SIZES:
+        own = [arrays[operand].shape[axis] for operand, axis in ANY_SIZES[kernel][position]]
+    return keep_dimensions(result, (*counted.shape[:count], *own))
 
 
 def _is_named(arrays: tuple[Any, ...]) -> bool:

@@ -57,6 +57,8 @@ def _factor(a: Any) -> Any:
     if is_empty(rows, columns):
         shape = a.shape[:-2]
         return a, zeros((*shape, 0), INT32), broadcast(positions(rows), (*shape, rows))
+    if is_named(rows, columns) and not same_size(rows, columns):
+        return _recursive(a)
     if not is_less(rows, columns):
         return routine("lu", _recursive, a)
     packed, pivots, order = routine("lu", _recursive, a[..., :rows])

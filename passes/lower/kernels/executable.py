@@ -346,9 +346,12 @@ def _define_function(symbol: str, call: _Call) -> None:
         written = iter(arguments[first + len(scalars) :])
 
         def view(source: Value, type_: Type, sizes: Sequence[Value]) -> Value:
-            seen = _of_parts(type_) if call.kernel.has_parts else type_
-            seen = _of_bits(seen) if call.kernel.has_bits else seen
-            return _view(source, zero, seen, [scalars[n] for n in sizes], call.kernel.threads is not None)
+            seen, passed = type_, [scalars[n] for n in sizes]
+            if call.kernel.has_parts:
+                seen, passed = _of_parts(type_, passed)
+            if call.kernel.has_bits:
+                seen = _of_bits(seen)
+            return _view(source, zero, seen, passed, call.kernel.threads is not None)
 
         operands = [
             view(argument, v.type, sizes) if _is_tensor(v.type) else argument
@@ -411,13 +414,21 @@ def _with_offset(shape: Sequence[int]) -> mlir.ir.Attribute:
     return mlir.ir.StridedLayoutAttr.get(mlir.ir.ShapedType.get_dynamic_stride_or_offset(), strides)
 
 
-def _of_parts(type_: Type) -> Type:
-    """The type of the parts of a complex array, side by side along the last axis; of others, as it is."""
+def _of_parts(type_: Type, sizes: list[Value]) -> tuple[Type, list[Value]]:
+    """The type of the parts of a complex array, side by side along the last axis; of others, as it is.
+
+    `sizes` are those of the dynamic axes.
+    """
     tensor = mlir.ir.RankedTensorType(type_)
     if not isinstance(tensor.element_type, mlir.ir.ComplexType):
-        return type_
+        return type_, sizes
     *lead, last = tensor.shape
-    return mlir.ir.RankedTensorType.get([*lead, 2 * last], tensor.element_type.element_type)
+    if tensor.is_dynamic_dim(len(lead)):
+        two = mlir.arith.constant(mlir.ir.IndexType.get(), 2)
+        sizes = [*sizes[:-1], mlir.arith.muli(sizes[-1], two)]
+    else:
+        last *= 2
+    return mlir.ir.RankedTensorType.get([*lead, last], tensor.element_type.element_type), sizes
 
 
 def _of_bits(type_: Type) -> Type:

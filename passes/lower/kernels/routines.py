@@ -17,7 +17,7 @@ from ....dialects import mlir
 from ....dialects.builder.core import Application
 from ....dialects.builder.emitter import Emitter, Reader
 from ....dialects.codec import Codec
-from ....dialects.routine_arrays import OWN_AXES, attention_scale, takes
+from ....dialects.routine_arrays import ANY_SIZES, OWN_AXES, attention_scale, takes
 from ....dialects.types import TensorType
 from ...base import Pass
 from ...ir.aliases import Operation, Value
@@ -147,33 +147,54 @@ def _dispatch(
 ) -> None:
     """Put a dispatch in the place of a routine."""
     name = application.attributes["kernel"]
-    arrays = [v for v in operation.operands if isinstance(reader.codec.read_type(v.type), TensorType)]
     with mlir.ir.InsertionPoint(operation), operation.location:
-        leading = _leading_sizes(reader.codec, operation, arrays, OWN_AXES[name])
-
-        def sizes(value: Value) -> list[Size]:
-            (type_,) = _tensors(reader.codec, [value])
-            return [leading[axis] if size is None else size for axis, size in enumerate(type_.static_shape)]
-
-        results = [
-            Result(v.type, tuple(n for n in sizes(v) if not isinstance(n, int))) for v in operation.results
-        ]
-        types = _tensors(reader.codec, arrays)
-        kernel = KERNELS[name](machine, _product(leading), types, results)
-        values = kernels.call(kernel, arrays, sizes=sizes)
+        sizes = _Sizes(reader.codec, operation, name)
+        results = [Result(v.type, sizes.of_result(n)) for n, v in enumerate(operation.results)]
+        types = _tensors(reader.codec, sizes.arrays)
+        kernel = KERNELS[name](machine, _product(sizes.leading), types, results)
+        values = kernels.call(kernel, sizes.arrays, sizes=sizes.of_operand)
     for old, new in zip(list(operation.results), values, strict=False):
         old.replace_all_uses_with(new)
     operation.erase()
 
 
-def _leading_sizes(codec: Codec, operation: Operation, arrays: Sequence[Value], own: int) -> list[Size]:
-    """The sizes of the axes that count matrices, which all arrays have."""
-    emitter = Emitter(codec, mlir.ir.InsertionPoint(operation), operation.location)
-    shapes = [t.static_shape for t in _tensors(codec, (*arrays, *operation.results))]
-    return [
-        next((n for n in each if n is not None), None) or emitter.dim(arrays[0], axis=axis)
-        for axis, each in enumerate(zip(*(shape[: len(shapes[0]) - own] for shape in shapes), strict=True))
-    ]
+class _Sizes:
+    """The sizes of what a routine takes and returns; `leading` are those of the axes that count matrices."""
+
+    def __init__(self, codec: Codec, operation: Operation, name: str) -> None:
+        self.arrays = [v for v in operation.operands if isinstance(codec.read_type(v.type), TensorType)]
+        self._emitter = Emitter(codec, mlir.ir.InsertionPoint(operation), operation.location)
+        self._types = _tensors(codec, operation.results)
+        self._own = ANY_SIZES.get(name)
+        shapes = [t.static_shape for t in (*_tensors(codec, self.arrays), *self._types)]
+        count = len(shapes[0]) - OWN_AXES[name]
+        self.leading: list[Size] = [
+            next((n for n in each if n is not None), None) or self._emitter.dim(self.arrays[0], axis=axis)
+            for axis, each in enumerate(zip(*(shape[:count] for shape in shapes), strict=True))
+        ]
+
+    def of_operand(self, value: Value) -> list[Size]:
+        """Those of the axes of an array."""
+        (type_,) = _tensors(self._emitter.codec, [value])
+        own = range(len(self.leading), type_.rank)
+        own_sizes = (type_.static_shape[a] for a in own)
+        return [
+            *self.leading,
+            *(
+                self._emitter.dim(value, axis=a) if n is None else n
+                for a, n in zip(own, own_sizes, strict=True)
+            ),
+        ]
+
+    def of_result(self, position: int) -> tuple[Value, ...]:
+        """Those of the dynamic axes of a result."""
+        sizes = list(self.leading)
+        if self._own is not None:
+            sizes += [self.of_operand(self.arrays[o])[axis] for o, axis in self._own[position]]
+        shape = self._types[position].static_shape
+        return tuple(
+            n for n, known in zip(sizes, shape, strict=False) if known is None and not isinstance(n, int)
+        )
 
 
 def _product(sizes: Sequence[Size]) -> Size:

@@ -242,8 +242,36 @@ def test_matrices_without_an_answer_leave_the_others_alone() -> None:
         assert np.isnan(np.asarray(got)[17]).any()
 
 
-def test_matrices_of_named_sizes_and_other_targets_have_none() -> None:
-    assert kernel_count(adze.trace(linalg.cholesky, adze.ShapeDtype(("b", "n", "n")))) == 0
+@pytest.mark.parametrize(
+    "name", ["cholesky", "solve", "inv", "slogdet", "lu", "cho_solve", "solve_triangular"]
+)
+def test_matrices_of_named_sizes(name: str) -> None:
+    function = SQUARE[name]
+    traced = adze.trace(function, adze.ShapeDtype(("b", "n", "n")))
+    assert kernel_count(traced) == kernel_count(named(function, matrices(2, 4, 4), ""))
+    compiled = traced.lower().compile()
+    for count, n in ((3, 2), (1, 5), (0, 4), (20, 33), (2, 140)):
+        x = matrices(count, n, n)
+        assert_near(compiled(x), function(x))
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("name", ["cholesky", "inv", "slogdet"])
+def test_gradients_of_named_sizes(name: str) -> None:
+    def slope(a: Any) -> Any:
+        return adze.grad(lambda a: sum((x**2).sum() for x in adze.tree.leaves(SQUARE[name](a))))(a)
+
+    traced = adze.trace(slope, adze.ShapeDtype(("n", "n"), np.float64))
+    assert kernel_count(traced) >= 2
+    compiled = traced.lower().compile()
+    for n in (1, 4, 37):
+        x = matrices(n, n, dtype=np.float64)
+        assert_near(compiled(x), slope(x))
+
+
+def test_some_matrices_of_named_sizes_and_other_targets_have_none() -> None:
+    assert kernel_count(adze.trace(linalg.eigh, adze.ShapeDtype(("b", "n", "n")))) == 0
+    assert kernel_count(adze.trace(sl.lu_factor, adze.ShapeDtype(("m", "n")))) == 0
     assert kernel_count(adze.trace(fft.fft, adze.ShapeDtype(("n", 20, 30)))) == 1
     text = str(adze.trace(linalg.cholesky, adze.ShapeDtype(("b", 4, 4))).lower("cuda").mlir())
     assert "kernel_cholesky" not in text

@@ -16,10 +16,10 @@ from typing import Final
 from .....dialects import mlir
 from .....dialects.types import TensorType
 from ....ir.aliases import Value
-from ..builder import Array, Number, Place, carried, constant, index, loop
+from ..builder import Array, Number, Place, carried, choose, constant, index, least, loop
 from ..executable import Kernel, Result, Size
 from .complex_lanes import lanes_for
-from .matrices import each_matrix, scratch, workgroups
+from .matrices import each_matrix, known, own_sizes, scratch, workgroups
 from .tiles import Rows, Tile, take_products
 from .vectors import ROWS, Lanes, Machine, Matrix, lead_of, load, pieces, root
 
@@ -30,13 +30,14 @@ BLOCK: Final = 32
 def cholesky(machine: Machine, batch: Size, types: Sequence[TensorType], results: Sequence[Result]) -> Kernel:
     """The kernel of a routine: matrices to their lower factors."""
     (type_,) = types
-    *_, size = [int(n or 0) for n in type_.static_shape]
-    lanes = lanes_for(machine, type_.dtype, max(size, ROWS))
+    _, size = own_sizes(results[0])
+    lanes = lanes_for(machine, type_.dtype, max(known(size), ROWS))
     count = workgroups(batch)
     copies = scratch(count, lanes.padded(size), lanes.stride(size), lanes)
 
     def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
         source, factor, copy = Array(operands[0]), Array(written[0]), Array(written[1])
+        size = source.size(type_.rank - 2)
 
         def one(number: Number, mine: Number) -> None:
             lead = lead_of(source, number, 2)
@@ -54,46 +55,59 @@ class _Factor:
     """The factorization of one matrix in `work`, a padded copy."""
 
     lanes: Lanes
-    size: int
+    size: Place
     work: Matrix
+
+    @property
+    def padded(self) -> Place:
+        """How many rows the copy has."""
+        return self.lanes.padded(self.size)
 
     def take(self, matrix: Matrix) -> None:
         """Copy the upper triangle, padded by an identity."""
-        lanes, size, padded = self.lanes, self.size, self.lanes.padded(self.size)
+        lanes, size, padded = self.lanes, self.size, self.padded
         width = lanes.width
         whole = size // width * width
         # Tiles with the diagonal use what is left of it, whatever it is.
-        block = lanes.panel if padded <= ONE_BLOCK else max(BLOCK, lanes.panel)
+        is_one = isinstance(padded, int) and padded <= ONE_BLOCK
+        block = lanes.panel if is_one else max(BLOCK, lanes.panel)
         with loop(0, size) as row:
             with loop(row // block * block, whole, width) as column:
                 self.work[row, column] = matrix.vector(width, row, column)
-            for offset, piece in pieces(size - whole, width):
-                self.work[row, whole + offset] = load(matrix, piece, row, whole + offset)
+            if isinstance(size, Number):
+                with loop(whole, size) as column:
+                    self.work[row, column] = matrix[row, column]
+            else:
+                for offset, piece in pieces(size % width, width):
+                    self.work[row, whole + offset] = load(matrix, piece, row, whole + offset)
             self._pad(row, size, padded)
         with loop(size, padded) as row:
             self._pad(row, size // block * block, padded)
             self.work[row, row] = lanes.number(1.0)
 
-    def _pad(self, row: Number, first: int, end: int) -> None:
+    def _pad(self, row: Number, first: Place, end: Place) -> None:
         zero = self.lanes.number(0.0)
         with loop(first, end) as column:
             self.work[row, column] = zero
 
     def factored(self) -> Number:
         """Factor the copy; whether the matrix is positive definite."""
-        padded = self.lanes.padded(self.size)
+        padded = self.padded
         yes = constant(mlir.ir.IntegerType.get_signless(1), 1)
-        if padded <= ONE_BLOCK:
+        if isinstance(padded, int) and padded <= ONE_BLOCK:
             return self._block(index(0), index(padded), yes)
+        rows: Place = BLOCK
+        if isinstance(padded, Number):
+            rows = choose(padded <= ONE_BLOCK, index(ONE_BLOCK), BLOCK)
 
         def block(first: Number, is_definite: Number) -> list[Number]:
-            end = (first + BLOCK).least(index(padded))
+            end = (first + rows).least(index(padded))
             with loop(0, first, 2 * BLOCK) as start:
                 steps = start, (start + 2 * BLOCK).least(first)
                 take_products(self.lanes, self.work, (first, end), (first, padded), steps, self._factor)
             return [self._block(first, end, is_definite)]
 
-        (is_definite,) = carried(0, padded, [yes], block, BLOCK)
+        (is_definite,) = carried(0, padded, [yes], block, rows)
         return is_definite
 
     def _block(self, first: Number, end: Number, is_definite: Number) -> Number:
@@ -103,7 +117,7 @@ class _Factor:
             panel = self.lanes.panel
             start = row // panel * panel
             factors, inverses, so_far = self._diagonal(first, row, start, so_far)
-            with loop(start + panel, self.lanes.padded(self.size), panel) as column:
+            with loop(start + panel, self.padded, panel) as column:
                 tile = Tile(self.lanes, self.work, row, column)
                 tile.store(_solved(self.lanes, self._left(first, row, tile), factors, inverses))
             return [so_far]
@@ -152,7 +166,7 @@ class _Factor:
         zero = lanes.choose(is_definite, lanes.number(0.0), nan)
         with loop(0, size) as row:
             end = row // width * width + width
-            with loop(0, end.least(index(whole)), width) as column:
+            with loop(0, least(end, whole), width) as column:
                 target[row, column] = lanes.choose(
                     is_definite, self.work.vector(width, row, column), lanes.filled(nan)
                 )
@@ -165,7 +179,7 @@ class _Factor:
     def _transpose(self) -> None:
         """Put the factor's transpose below the diagonal, and zeros beside it within its blocks."""
         width = self.lanes.width
-        with loop(0, self.lanes.padded(self.size), width) as row:
+        with loop(0, self.padded, width) as row:
             with loop(0, row, width) as column:
                 block = [self.work.vector(width, column + r, row) for r in range(width)]
                 for r, vector in enumerate(self.lanes.turned(block)):

@@ -232,5 +232,5 @@ class SplitMatrix(Matrix):
         return Complex(*(self.array.vector(width, *each) for each in self._places(row, column)))
 
     def _places(self, row: Place, column: Place) -> list[tuple[Place, ...]]:
-        first, apart = self._column(column), int(self.array.type.shape[-1]) // 2
-        return [(*self.lead, row, first + part * apart) for part in range(2)]
+        first, apart = self._column(column), self.array.size(len(self.array.type.shape) - 1) // 2
+        return [(*self.lead, row, first + apart * part) for part in range(2)]

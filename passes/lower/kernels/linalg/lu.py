@@ -17,11 +17,23 @@ from typing import Final
 
 from .....dialects import mlir
 from .....dialects.types import TensorType
-from ....ir.aliases import Value
-from ..builder import Array, Number, broadcast, carried, choose, constant, index, loop, when
+from ....ir.aliases import Type, Value
+from ..builder import (
+    Array,
+    Number,
+    Place,
+    broadcast,
+    carried,
+    ceil_divided,
+    choose,
+    constant,
+    index,
+    loop,
+    when,
+)
 from ..executable import Kernel, Result, Size
 from .complex_lanes import lanes_for
-from .matrices import each_matrix, scratch, workgroups
+from .matrices import each_matrix, known, own_sizes, scratch, workgroups
 from .tiles import Tile, take_products
 from .vectors import ROWS, Lanes, Machine, Matrix, copy_row, element_of, fill_row, lead_of
 
@@ -33,18 +45,18 @@ LARGE: Final = 400  # columns from which on panels are wide
 def lu(machine: Machine, batch: Size, types: Sequence[TensorType], results: Sequence[Result]) -> Kernel:
     """The kernel of a routine: matrices to packed factors, pivots and permutations."""
     (type_,) = types
-    rows, columns = (int(n or 0) for n in type_.static_shape[-2:])
-    lanes = lanes_for(machine, type_.dtype, max(columns, ROWS))
-    panel = max(WIDE if columns >= LARGE else NARROW, lanes.panel)
+    rows, columns = own_sizes(results[0])
+    lanes = lanes_for(machine, type_.dtype, max(known(columns), ROWS))
+    panel = max(WIDE if known(columns, NARROW) >= LARGE else NARROW, lanes.panel)
     count = workgroups(batch)
-    padded = -(-rows // panel) * panel
-    width = -(-columns // panel) * panel
+    padded, width = (ceil_divided(n, panel) * panel for n in (rows, columns))
     copies = scratch(count, padded, lanes.stride(width), lanes)
     panels = scratch(count, panel, lanes.stride(padded + lanes.width), lanes)
 
     def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
         source = Array(operands[0])
         packed, pivots, order, copy, turned = map(Array, written)
+        rows, columns = source.size(type_.rank - 2), pivots.size(type_.rank - 2)
 
         def one(number: Number, mine: Number) -> None:
             lead, row_lead = lead_of(source, number, 2), lead_of(pivots, number, 1)
@@ -53,7 +65,6 @@ def lu(machine: Machine, batch: Size, types: Sequence[TensorType], results: Sequ
                 rows,
                 columns,
                 panel,
-                padded,
                 lanes.kept(Matrix(copy, (mine,))),
                 lanes.kept(Matrix(turned, (mine,))),
                 _Row(pivots, row_lead),
@@ -89,19 +100,23 @@ class _Factors:
     """The factorization of one matrix in `work`; `turned` holds the columns of a panel as rows."""
 
     lanes: Lanes
-    rows: int
-    columns: int
+    rows: Place
+    columns: Place
     panel: int
-    padded: int
     work: Matrix
     turned: Matrix
     pivots: _Row
     order: _Row
 
     @property
-    def width(self) -> int:
+    def padded(self) -> Place:
+        """How many rows the copy has, whole panels."""
+        return ceil_divided(self.rows, self.panel) * self.panel
+
+    @property
+    def width(self) -> Place:
         """How many columns of the copy are used, whole panels."""
-        return -(-self.columns // self.panel) * self.panel
+        return ceil_divided(self.columns, self.panel) * self.panel
 
     def take(self, matrix: Matrix) -> None:
         """Copy the matrix, padded by zeros, and start from the rows in order."""
@@ -179,7 +194,7 @@ class _Factors:
             [mlir.ir.IntegerAttr.get(integer, n) for n in range(lanes.width)], vector
         )
         lane = Number(mlir.arith.constant(vector, steps))
-        least, rows = constant(integer, -1), constant(integer, self.rows)
+        least, rows = constant(integer, -1), self._row_count(integer)
 
         def search(row: Number, best: Number, place: Number) -> list[Number]:
             sizes = lanes.size(self.turned.vector(lanes.width, mine, row))
@@ -198,6 +213,10 @@ class _Factors:
             is_better = (size > best) | (size.equals(best) & (here < place))
             best, place = choose(is_better, size, best), choose(is_better, here, place)
         return place.as_index()
+
+    def _row_count(self, integer: Type) -> Number:
+        rows = self.rows
+        return rows.as_integer(integer) if isinstance(rows, Number) else constant(integer, rows)
 
     def _exchange(self, row: Number, other: Number) -> None:
         """Exchange two rows, in the copy, in the panel and in the permutation."""

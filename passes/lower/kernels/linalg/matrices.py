@@ -14,7 +14,7 @@ from .....dialects.types import TensorType
 from ....ir.aliases import Type
 from ..builder import Array, Number, Place, index, loop, product
 from ..executable import Kernel, Result, Size, workgroup_count, workgroup_id
-from .vectors import Lanes, Machine
+from .vectors import MANY, Lanes, Machine
 
 MakeKernel: TypeAlias = Callable[[Machine, Size, Sequence[TensorType], Sequence[Result]], Kernel]
 """Makes the kernel of a routine for a machine, a count of matrices or rows, types of operands and results."""
@@ -27,27 +27,41 @@ def matrix_count(array: Array, kept: int) -> Place:
     return product(array.size(axis) for axis in range(len(array.type.shape) - kept))
 
 
-def workgroups(count: Size, parts: int = 1) -> Size:
+def workgroups(count: Size, parts: Place = 1) -> Size:
     """How many workgroups share so many matrices, each of which has independent `parts`."""
-    if isinstance(count, int):
+    if isinstance(count, int) and isinstance(parts, int):
         return max(1, min(count * parts, MOST_WORKGROUPS))
-    return (Number(count) * parts).least(MOST_WORKGROUPS).value
+    shared = Number(count) if not isinstance(count, int) else index(count)
+    return (shared * parts).least(MOST_WORKGROUPS).value
 
 
-def scratch(count: Size, rows: int, columns: int, lanes: Lanes) -> Result:
+def scratch(count: Size, rows: Place, columns: Place, lanes: Lanes) -> Result:
     """Scratch: a matrix for each of so many workgroups."""
     return scratch_of(count, (rows, columns * lanes.parts), lanes.element)
 
 
-def scratch_of(count: Size, shape: Sequence[int], element: Type) -> Result:
+def scratch_of(count: Size, shape: Sequence[Place], element: Type) -> Result:
     """Scratch: an array for each of so many workgroups."""
-    tensor = mlir.ir.RankedTensorType
-    if isinstance(count, int):
-        return Result(tensor.get([count, *shape], element))
-    return Result(tensor.get([mlir.ir.ShapedType.get_dynamic_size(), *shape], element), (count,))
+    sizes = [count, *(n if isinstance(n, int) else n.value for n in shape)]
+    dynamic = mlir.ir.ShapedType.get_dynamic_size()
+    type_ = mlir.ir.RankedTensorType.get([n if isinstance(n, int) else dynamic for n in sizes], element)
+    return Result(type_, tuple(n for n in sizes if not isinstance(n, int)))
 
 
-def each_matrix(array: Array, kept: int, one: Callable[[Number, Number], None], parts: int = 1) -> None:
+def own_sizes(result: Result, kept: int = 2) -> list[Place]:
+    """Outside of a kernel: the sizes of the last `kept` axes of a result."""
+    shape = mlir.ir.RankedTensorType(result.type).shape
+    dynamic = iter(result.sizes)
+    sizes = [Number(next(dynamic)) if n == mlir.ir.ShapedType.get_dynamic_size() else n for n in shape]
+    return sizes[len(sizes) - kept :]
+
+
+def known(size: Place, otherwise: int = MANY) -> int:
+    """A size, or what it is taken to be where it shows at the call."""
+    return size if isinstance(size, int) else otherwise
+
+
+def each_matrix(array: Array, kept: int, one: Callable[[Number, Number], None], parts: Place = 1) -> None:
     """`one(number, mine)` for every matrix (or part of one) of this workgroup, which is the `mine`th.
 
     `array` has these matrices, in its last `kept` axes.

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 
 from .....dialects.types import TensorType
 from ....ir.aliases import Value
-from ..builder import Array, Number, Place, index, loop, when
+from ..builder import Array, Number, Place, ceil_divided, index, loop, when
 from ..executable import Kernel, Result, Size
 from .complex_lanes import lanes_for
-from .matrices import MakeKernel, each_matrix, scratch, workgroups
+from .matrices import MakeKernel, each_matrix, known, own_sizes, scratch, workgroups
 from .tiles import Rows, Tile
 from .vectors import ROWS, Lanes, Machine, Matrix, copy_row, lead_of
 
@@ -53,13 +53,14 @@ def triangular_solve(form: Form) -> MakeKernel:
 
     def make(machine: Machine, batch: Size, types: Sequence[TensorType], results: Sequence[Result]) -> Kernel:
         right = types[1]
-        size, columns = (int(n or 0) for n in right.static_shape[-2:])
-        lanes = lanes_for(machine, right.dtype, columns)
-        panels = -(-columns // lanes.panel)
-        count = workgroups(batch, panels)
+        size, columns = own_sizes(results[0])
+        lanes = lanes_for(machine, right.dtype, known(columns))
+        count = workgroups(batch, ceil_divided(columns, lanes.panel))
 
         def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
             factors, given, solved, copies = map(Array, (*operands, *written))
+            size, columns = given.size(right.rank - 2), given.size(right.rank - 1) // lanes.parts
+            panels = ceil_divided(columns, lanes.panel)
 
             def one(number: Number, mine: Number) -> None:
                 batch = index(number) // panels
@@ -85,15 +86,15 @@ class _Part:
     """The columns from `first` on of right-hand sides: as many as a panel has, or those that are left."""
 
     lanes: Lanes
-    columns: int
+    columns: Place
     first: Number
 
-    def copy(self, size: int, matrix: Matrix, work: Matrix, *, is_taken: bool) -> None:
+    def copy(self, size: Place, matrix: Matrix, work: Matrix, *, is_taken: bool) -> None:
         """Copy the part into scratch, or back."""
         panel, rest = self.lanes.panel, self.columns % self.lanes.panel
-        if not rest:
+        if not isinstance(rest, Number) and not rest:
             self._rows(size, matrix, work, panel, is_taken)
-        elif self.columns < panel:
+        elif not isinstance(self.columns, Number) and self.columns < panel:
             self._rows(size, matrix, work, rest, is_taken)
         else:
             is_whole = self.first + panel <= self.columns
@@ -102,15 +103,23 @@ class _Part:
             with when(is_whole ^ 1):
                 self._rows(size, matrix, work, rest, is_taken)
 
-    def _rows(self, size: int, matrix: Matrix, work: Matrix, count: int, is_taken: bool) -> None:
+    def _rows(self, size: Place, matrix: Matrix, work: Matrix, count: Place, is_taken: bool) -> None:
         part = replace(matrix, first=self.first)
         with loop(0, size) as row:
             if is_taken:
                 copy_row(self.lanes, (part, row), (work, row), count)
-                for column in range(count, self.lanes.panel):
-                    work[row, column] = self.lanes.number(0.0)
+                self._clear(work, row, count)
             else:
                 copy_row(self.lanes, (work, row), (part, row), count)
+
+    def _clear(self, work: Matrix, row: Number, first: Place) -> None:
+        """Zeros behind the columns that there are."""
+        if isinstance(first, Number):
+            with loop(first, self.lanes.panel) as column:
+                work[row, column] = self.lanes.number(0.0)
+            return
+        for place in range(first, self.lanes.panel):
+            work[row, place] = self.lanes.number(0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,24 +128,30 @@ class _System:
 
     form: Form
     lanes: Lanes
-    size: int
+    size: Place
     triangle: Matrix
     work: Matrix
 
     def solve(self) -> None:
         """Substitute: whole groups of rows, and the rows that are left at the end where all else is known."""
-        rest = self.size % ROWS
-        whole = self.size - rest
+        whole = self.size // ROWS * ROWS
         if self.form.is_forward:
             with loop(0, whole, ROWS) as row:
                 self._group(row, ROWS)
-            if rest:
-                self._group(index(whole), rest)
+            self._rest(whole)
             return
-        if rest:
-            self._group(index(whole), rest)
+        self._rest(whole)
         with loop(0, whole, ROWS) as done:
             self._group(index(whole - ROWS) - done, ROWS)
+
+    def _rest(self, whole: Place) -> None:
+        """The rows behind the whole groups: one by one, where their number shows at the call."""
+        if not isinstance(self.size, Number):
+            if self.size % ROWS:
+                self._group(index(whole), self.size % ROWS)
+            return
+        with loop(whole, self.size) as row:
+            self._group(row if self.form.is_forward else self.size - 1 - (row - whole), 1)
 
     def _group(self, row: Number, count: int) -> None:
         tile = Tile(self.lanes, self.work, row, 0, count)

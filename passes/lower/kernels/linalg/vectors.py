@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final, overload
 
 import numpy as np
 
 from .....dialects import mlir
 from .....runtime.targets import Target
 from ....ir.aliases import Type
-from ..builder import Array, Number, Place, broadcast, choose, constant, index, loop
+from ..builder import Array, Number, Place, broadcast, ceil_divided, choose, constant, index, loop
 
 ROWS = 4  # of a register tile
 WIDE = 512  # bits of registers of which there are 32
+MANY: Final = 1 << 16  # columns: as many as matrices of an unknown size are taken to have
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +139,29 @@ class Lanes:
         """A matrix in scratch."""
         return matrix
 
-    def padded(self, count: int) -> int:
-        """A size rounded up to whole panels."""
-        return -(-count // self.panel) * self.panel
+    @overload
+    def padded(self, count: int) -> int: ...
 
-    def stride(self, columns: int) -> int:
+    @overload
+    def padded(self, count: Place) -> Place: ...
+
+    def padded(self, count: Place) -> Place:
+        """A size rounded up to whole panels."""
+        return ceil_divided(count, self.panel) * self.panel
+
+    @overload
+    def stride(self, columns: int) -> int: ...
+
+    @overload
+    def stride(self, columns: Place) -> Place: ...
+
+    def stride(self, columns: Place) -> Place:
         """The length of a row of scratch with so many columns: rows must not all meet one set of a cache."""
         padded = self.padded(columns)
-        return padded + self.panel if padded * self.dtype.itemsize % 1024 == 0 else padded
+        meets = padded * self.dtype.itemsize % 1024
+        if isinstance(padded, int):
+            return padded + self.panel if meets == 0 else padded
+        return choose(index(meets).equals(0), padded + self.panel, padded)
 
 
 def root(x: Number) -> Number:
@@ -237,28 +254,37 @@ def load(matrix: Matrix, width: int, row: Place, column: Place) -> Number:
 
 
 def copy_row(
-    lanes: Lanes, source: tuple[Matrix, Place], target: tuple[Matrix, Place], count: int, first: Place = 0
+    lanes: Lanes, source: tuple[Matrix, Place], target: tuple[Matrix, Place], count: Place, first: Place = 0
 ) -> None:
     """Copy the elements of a row from `first`, a multiple of the width, up to `count`."""
     (read, here), (written, there) = source, target
     whole = count // lanes.width * lanes.width
     with loop(first, whole, lanes.width) as column:
         written[there, column] = read.vector(lanes.width, here, column)
-    for offset, width in pieces(count - whole, lanes.width):
+    if isinstance(count, Number):
+        with loop(whole, count) as column:
+            written[there, column] = read[here, column]
+        return
+    for offset, width in pieces(count % lanes.width, lanes.width):
         written[there, whole + offset] = load(read, width, here, whole + offset)
 
 
-def fill_row(lanes: Lanes, matrix: Matrix, row: Place, first: int, end: int, value: float = 0.0) -> None:
-    """Set the elements of a row from `first` to `end`."""
-    whole = -(-first // lanes.width) * lanes.width
-    scalar = lanes.number(value)
-    for column in range(first, min(whole, end)):
-        matrix[row, column] = scalar
-    vector = lanes.filled(value)
-    with loop(whole, end // lanes.width * lanes.width, lanes.width) as place:
-        matrix[row, place] = vector
-    for column in range(max(end // lanes.width * lanes.width, min(whole, end)), end):
-        matrix[row, column] = scalar
+def fill_row(lanes: Lanes, matrix: Matrix, row: Place, first: Place, end: Place, value: float = 0.0) -> None:
+    """Set the elements of a row from `first` to `end`, a multiple of the width where it shows at the call."""
+    scalar, vector = lanes.number(value), lanes.filled(value)
+    whole = ceil_divided(first, lanes.width) * lanes.width
+    if not isinstance(whole, int) or not isinstance(first, int) or not isinstance(end, int):
+        with loop(first, whole) as column:
+            matrix[row, column] = scalar
+        with loop(whole, end, lanes.width) as column:
+            matrix[row, column] = vector
+        return
+    for place in range(first, min(whole, end)):
+        matrix[row, place] = scalar
+    with loop(whole, end // lanes.width * lanes.width, lanes.width) as column:
+        matrix[row, column] = vector
+    for place in range(max(end // lanes.width * lanes.width, min(whole, end)), end):
+        matrix[row, place] = scalar
 
 
 def chosen(condition: Number, yes: Number, no: Number) -> Number:

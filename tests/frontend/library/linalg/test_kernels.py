@@ -358,16 +358,14 @@ def test_complex_matrices_without_an_answer() -> None:
     assert np.isnan(np.asarray(compiled(a)[1])).any()
 
 
-@pytest.mark.parametrize(
-    ("target", "shape"), [("cuda", (6, 6)), ("cpu", ("n", "n")), ("cpu", ("b", "n", "n"))]
-)
-def test_complex_systems_without_kernels(target: str, shape: tuple[Any, ...]) -> None:
-    """On a GPU and for matrices of named sizes the compositions stay; those of static size have kernels."""
+@pytest.mark.parametrize("shape", [(6, 6), ("n", "n"), ("b", "n", "n")])
+def test_complex_systems_without_kernels(shape: tuple[Any, ...]) -> None:
+    """On a GPU the compositions stay."""
 
     def both(a: Any) -> Any:
         return xp.linalg.solve(a, a), xp.linalg.cholesky(a)
 
-    text = str(adze.trace(both, adze.ShapeDtype(shape, np.complex64)).lower(target).mlir())
+    text = str(adze.trace(both, adze.ShapeDtype(shape, np.complex64)).lower("cuda").mlir())
     assert "linalg.generic" in text and text.count("@kernel_") == text.count("@kernel_loop")
     assert kernel_count(both, np.eye(6, dtype=np.complex64)) == 4
 

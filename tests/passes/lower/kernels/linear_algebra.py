@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 from adze.dialects import mlir
 from adze.dialects.types import TensorType
+from adze.passes.lower.kernels.linalg import matrices
 from adze.passes.pipeline import lower
 from adze.runtime.targets import parse_target
 
 from ..programs import build
-from .interpreter import counts_of, run_kernel
+from .interpreter import counts_of, of_numbers, run_kernel
 
 TARGETS = ("cpu:x86-64", "cpu:x86-64-v3", "cpu:x86-64-v4")
 """Vectors of 128, 256 and 512 bits; the first one has no fused products."""
 WORKGROUPS = 3
-"""Which share the matrices where the call counts these."""
+"""The most of them that share matrices where the call counts these."""
 
 
 def run_routine(
@@ -28,32 +30,59 @@ def run_routine(
 
     `named`: how many of the first axes have sizes that show at the call.
     """
-    sizes = arrays[0].shape[:named]
-    results = [TensorType((*(None for _ in sizes), *r.shape[named:]), r.dtype) for r in results]
-    types = [TensorType((*(None for _ in sizes), *a.shape[named:]), a.dtype) for a in arrays]
+    types, named_results = ([_named(x.shape, x.dtype, named) for x in each] for each in (arrays, results))
 
     def body(b: Any, *xs: Any) -> Any:
-        # What the callee computes does not matter.
-        shapes = [(*(b.dim(xs[0], axis=a) for a in range(named)), *r.shape[named:]) for r in results]
+        # What the callee computes does not matter, nor with which sizes.
+        size = b.dim(xs[0], axis=0) if named else 0
+        shapes = [tuple(size if n is None else n for n in r.shape) for r in named_results]
         return [b.full(0, shape, r.dtype) for shape, r in zip(shapes, results, strict=True)]
 
     def main(b: Any, *xs: Any) -> Any:
         if kernel.startswith("solve") or "fft" in kernel:
             names = {"transposed": "_callee", "transposed_kernel": kernel}
-            return b.linear_routine(*xs, callee="_callee", kernel=kernel, results=tuple(results), **names)
-        return b.routine(*xs, callee="_callee", kernel=kernel, results=tuple(results))
+            return b.linear_routine(
+                *xs, callee="_callee", kernel=kernel, results=tuple(named_results), **names
+            )
+        return b.routine(*xs, callee="_callee", kernel=kernel, results=tuple(named_results))
 
     module, _ = build({"_callee": (body, types), "main": (main, types)})
-    lower(module, parse_target(target))
+    with mock.patch.object(matrices, "MOST_WORKGROUPS", WORKGROUPS if named else matrices.MOST_WORKGROUPS):
+        lower(module, parse_target(target))
     text = str(module)
     assert text.count("flow.dispatch @") == 1 and "_callee" not in text
     symbol = text.split("flow.dispatch @")[1].split("::")[0]
-    operands: list[Any] = [of_parts(a) for a in (*arrays, *constants_of(module))]
-    workload = [WORKGROUPS] if named else []
-    operands += [*sizes, *workload]
+    workload, scalars = scalars_of(module, arrays)
+    if 0 in workload:  # nothing runs
+        return tuple(np.zeros(r.static_shape, r.dtype) for r in results)
+    operands: list[Any] = [*(of_parts(a) for a in (*arrays, *constants_of(module))), *scalars]
     written = run_kernel(module, symbol, operands, counts_of(module, symbol, workload))
     written = written[: len(results)]
     return tuple(w.view(r.dtype) if w.dtype != r.dtype else w for w, r in zip(written, results, strict=True))
+
+
+def _named(shape: Sequence[int | None], dtype: np.dtype, named: int) -> TensorType:
+    """A type whose first axes have sizes that show at the call."""
+    return TensorType((*(None for _ in shape[:named]), *shape[named:]), dtype)
+
+
+def scalars_of(module: Any, arrays: Sequence[np.ndarray]) -> tuple[list[int], list[int]]:
+    """The workload and the sizes that the one dispatch of a program is called with."""
+    function = next(o for o in module.body.operations if o.operation.name == "func.func")
+    block = function.regions[0].blocks[0]
+    (dispatch,) = (o.operation for o in block.operations if o.operation.name == "flow.dispatch")
+    workload, passed, *_ = dispatch.attributes["operandSegmentSizes"]
+    operands = list(dispatch.operands)
+    index = mlir.ir.IndexType.get(module.context)
+
+    def number(value: Any) -> Any:
+        owner = value.owner
+        if owner.name == "tensor.dim":
+            return np.int64(arrays[owner.operands[0].arg_number].shape[number(owner.operands[1])])
+        return of_numbers(owner, owner.name.split(".")[1])(*map(number, owner.operands))
+
+    rest = (v for v in operands[workload : workload + passed] if v.type == index)
+    return [int(number(v)) for v in operands[:workload]], [int(number(v)) for v in rest]
 
 
 def of_parts(array: np.ndarray) -> np.ndarray:

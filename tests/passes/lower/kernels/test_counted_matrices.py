@@ -1,4 +1,4 @@
-"""Kernels of routines on as many matrices or rows as show at the call, in the interpreter.
+"""Kernels of routines on as many matrices or rows as show at the call, or of such sizes, in the interpreter.
 
 A kernel of a counted batch is the one of a known batch but for how matrices are counted, and for rows that
 are lanes of vectors: of these there may be fewer than lanes.
@@ -79,3 +79,76 @@ def test_counted(case: Case, target: str) -> None:
             units = 100 * float(np.finfo(dtype).eps)
             magnitudes = [np.abs(x) if kernel == "qr" else x for x in (one, want)]  # signs are free
             np.testing.assert_allclose(*magnitudes, rtol=0, atol=units * np.abs(want).max(initial=1))
+
+
+SIZED: tuple[tuple[str, Callable[[int, Any], Arrays], Callable[..., Any]], ...] = (
+    ("cholesky", lambda n, dtype: (definite(n, dtype),), np.linalg.cholesky),
+    ("lu", lambda n, dtype: (normal(n, n, dtype=dtype),), None),
+    *(
+        (f"solve_{form}", lambda n, dtype: (definite(n, dtype), normal(n, n % 7, dtype=dtype)), solution)
+        for form, solution in (
+            ("lower", lambda a, b: np.linalg.solve(np.tril(a), b)),
+            ("upper", lambda a, b: np.linalg.solve(np.triu(a), b)),
+            ("upper_transposed", lambda a, b: np.linalg.solve(np.triu(a).T, b)),
+            ("lower_unit", lambda a, b: np.linalg.solve(np.tril(a, -1) + np.eye(len(a)), b)),
+        )
+    ),
+)
+
+
+def definite(n: int, dtype: Any) -> np.ndarray:
+    a = normal(n, n, dtype=dtype)
+    return (a @ a.conj().T / max(n, 1) + np.eye(n)).astype(dtype)
+
+
+@pytest.mark.each_value
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+@pytest.mark.parametrize("case", SIZED, ids=lambda case: case[0])
+def test_sizes_of_matrices(case: Any, dtype: Any, target: str) -> None:
+    kernel, make, reference = case
+    for n in (0, 1, 3, 6, 21, 33) if target == TARGETS[0] else (5, 19):
+        arrays = make(n, dtype)
+        types = [TensorType(arrays[-1].shape, np.dtype(dtype))]
+        if kernel == "lu":
+            types += [TensorType((n,), np.dtype(np.int32))] * 2
+        got = run_routine(kernel, arrays, types, target, named=2)
+        units = 500 * float(np.finfo(dtype).eps)
+        if kernel == "lu":
+            packed, pivots, order = got
+            check_pivots(pivots, order)
+            upper, lower = np.triu(packed), np.tril(packed, -1) + np.eye(n)
+            np.testing.assert_allclose(lower @ upper, arrays[0][order], rtol=0, atol=units)
+            assert (np.abs(lower) < 1.5).all()
+            continue
+        wanted = reference(*arrays)
+        np.testing.assert_allclose(got[0], wanted, rtol=0, atol=units * np.abs(wanted).max(initial=1))
+
+
+def check_pivots(pivots: np.ndarray, order: np.ndarray) -> None:
+    """The permutation is that of the exchanges."""
+    rows = np.arange(len(order))
+    for row, other in enumerate(pivots):
+        rows[[row, other]] = rows[[other, row]]
+    np.testing.assert_array_equal(rows, order)
+
+
+def test_panels_and_blocks_of_sizes_that_show_at_the_call() -> None:
+    """More rows than one block has, and more columns than one panel, which workgroups share."""
+    n, target = 140, TARGETS[2]
+    a = definite(n, np.float32)
+    (factor,) = run_routine("cholesky", (a,), [TensorType(a.shape, a.dtype)], target, named=2)
+    np.testing.assert_allclose(factor, np.linalg.cholesky(a), rtol=0, atol=1e-4)
+    t, b = definite(9, np.float32), normal(9, 75, dtype=np.float32)
+    (x,) = run_routine("solve_lower", (t, b), [TensorType(b.shape, b.dtype)], target, named=2)
+    np.testing.assert_allclose(x, np.linalg.solve(np.tril(t), b), rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("target", TARGETS[:2])
+def test_many_matrices_of_a_size_that_shows_at_the_call(target: str) -> None:
+    a = np.stack([definite(6, np.float64) for _ in range(7)])
+    a[3] = -a[3]
+    (factor,) = run_routine("cholesky", (a,), [TensorType(a.shape, a.dtype)], target, named=3)
+    assert np.isnan(factor[3]).all()
+    others = [n for n in range(7) if n != 3]
+    np.testing.assert_allclose(factor[others], np.linalg.cholesky(a[others]), rtol=0, atol=1e-12)
