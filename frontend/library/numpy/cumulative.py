@@ -96,7 +96,11 @@ def part(x: Any, axis: int, start: Any, stop: Any) -> Any:
     """`x[start:stop]` along `axis`; the bounds count from the front and lie inside."""
     low = tuple(start if a == axis else 0 for a in range(x.ndim))
     high = tuple(stop if a == axis else n for a, n in enumerate(x.shape))
-    return ops.slice(x, start=low, limit=high, strides=(1,) * x.ndim)
+    taken = ops.slice(x, start=low, limit=high, strides=(1,) * x.ndim)
+    count = stop - start
+    if isinstance(count, int) and not isinstance(start, int):  # the last ones of an axis of a named size
+        taken = ops.reshape(taken, shape=tuple(count if a == axis else n for a, n in enumerate(x.shape)))
+    return taken
 
 
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:

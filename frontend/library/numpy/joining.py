@@ -31,7 +31,7 @@ from .arguments import (
 )
 from .cumulative import part
 from .promotion import asarray_of, broadcast, convert, promote, same_size, type_text
-from .reshaping import atleast_1d, atleast_2d, atleast_3d, ravel
+from .reshaping import atleast_1d, atleast_2d, atleast_3d, moveaxis, ravel
 from .take import take
 
 _LONGEST = 60  # characters of a sum of sizes: a loop in Python may join an array with itself again and again
@@ -178,13 +178,11 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     place = normalize_axis("array_split", axis, value.ndim)
     size = value.shape[place]
     if np.ndim(indices_or_sections) == 0:
-        size = static_size("array_split", size, f"axis {place}")
         sections = integer("array_split", indices_or_sections, "the number of sections")
         if sections <= 0:
             raise argument_error(f"array_split: the number of sections must be positive, got {sections}")
-        each, more = divmod(size, sections)
-        lengths = [each + 1] * more + [each] * (sections - more)
-        bounds = [0, *np.cumsum(lengths).tolist()]
+        each, more = size // sections, size % sections
+        bounds = [each * k + minimum(more, k) for k in range(sections + 1)]
     else:
         cuts = [integer("array_split", i, "a position") for i in indices_or_sections]
         bounds = [0, *(minimum(maximum(size + c, 0) if c < 0 else c, size) for c in cuts), size]
@@ -223,26 +221,62 @@ def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     """`arr` without the elements at `obj` (integers, slice or mask, known while tracing) along `axis`."""
     value, place, size = _positions("delete", arr, axis)
+    if not isinstance(size, int):
+        return _deleted(value, place, obj)
     kept = np.delete(np.arange(size), _index("delete", obj, size))
     return take(value, kept, axis=place)
+
+
+def _deleted(value: Any, axis: int, obj: Any) -> Any:
+    """The same along an axis of a named size."""
+    if isinstance(obj, slice):
+        if obj.step not in (None, 1):
+            raise shape_error(
+                f"delete: axis {axis} of {type_text(value)} must be static for steps of {obj.step}"
+            )
+        low, high = (
+            _inside(n, value.shape[axis], default) for n, default in ((obj.start, 0), (obj.stop, None))
+        )
+        return _without(value, axis, low, maximum(low, high))
+    places = np.unique(concrete("delete", obj, "the positions"))
+    if places.dtype.kind not in "iu" or (places.size and places[0] < 0 <= places[-1]):
+        raise shape_error(
+            f"delete: positions in axis {axis} of {type_text(value)} must count from one end, got {obj!r}",
+            "trace with a static shape, or delete twice",
+        )
+    for n in places[::-1] if places.size and places[0] >= 0 else places:
+        first = int(n) if n >= 0 else value.shape[axis] + int(n)
+        value = _without(value, axis, first, first + 1)
+    return value
+
+
+def _inside(place: int | None, size: Any, default: int | None) -> Any:
+    """An end of a slice of an axis of a named size, as a place in it."""
+    place = default if place is None else place
+    if place is None:
+        return size
+    return minimum(maximum(size + place, 0) if place < 0 else place, size)
+
+
+def _without(value: Any, axis: int, first: Any, end: Any) -> Any:
+    rest = part(value, axis, 0, first), part(value, axis, end, value.shape[axis])
+    return ops.concatenate(*rest, axis=axis)
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """`arr` with `values` put in before the positions `obj` (known while tracing) along `axis`."""
     value, place, size = _positions("insert", arr, axis)
+    if not isinstance(size, int):
+        return _inserted(value, place, obj, convert(asarray_of(values), value.dtype))
     index = _index("insert", obj, size + 1)
     if isinstance(index, slice):
         index = np.arange(size)[index]
     new = convert(asarray_of(values), value.dtype)
     scalar_index = np.ndim(index) == 0
-    if scalar_index and new.ndim == value.ndim and value.ndim > 1:
+    count = np.size(index)
+    if scalar_index:
+        new = _at_one_position(new, value.ndim, place)
         count = static_size("insert", new.shape[place], "the number of values")
-    elif scalar_index:
-        count = 1 if new.ndim < value.ndim else static_size("insert", new.shape[0], "the number of values")
-    else:
-        count = np.size(index)
-    if scalar_index and new.ndim and new.ndim == value.ndim - 1:
-        new = insert_unit_axes(new, (place,))
     shape = tuple(count if a == place else n for a, n in enumerate(value.shape))
     new = broadcast(new, shape)
     marks = np.insert(np.arange(size), index, size + np.arange(count))
@@ -251,12 +285,31 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     return take(ops.concatenate(value, new, axis=place), marks, axis=place)
 
 
-def _positions(function: str, x: Any, axis: int | None) -> tuple[Any, int, int]:
+def _inserted(value: Any, axis: int, obj: Any, new: Any) -> Any:
+    """The same along an axis of a named size, before one position."""
+    if np.ndim(obj) != 0 or isinstance(obj, slice):
+        raise shape_error(
+            f"insert: expected one position in axis {axis} of {type_text(value)}, got {obj!r}",
+            "trace with a static shape, or insert several times",
+        )
+    n, size = integer("insert", obj, "the position"), value.shape[axis]
+    new = _at_one_position(new, value.ndim, axis)
+    new = broadcast(new, tuple(new.shape[axis] if a == axis else m for a, m in enumerate(value.shape)))
+    at = n if n >= 0 else size + n
+    return ops.concatenate(part(value, axis, 0, at), new, part(value, axis, at, size), axis=axis)
+
+
+def _at_one_position(new: Any, rank: int, axis: int) -> Any:
+    """Values for one position: as in NumPy their first axis is that of what follows each other."""
+    return moveaxis(insert_unit_axes(new, range(rank - new.ndim)), 0, axis)
+
+
+def _positions(function: str, x: Any, axis: int | None) -> tuple[Any, int, Any]:
     value = asarray_of(x)
     if axis is None:
         value, axis = ravel(value), 0
     place = normalize_axis(function, axis, value.ndim)
-    return value, place, static_size(function, value.shape[place], f"axis {place}")
+    return value, place, value.shape[place]
 
 
 def _index(function: str, obj: Any, count: int) -> Any:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...tracing.interpreter import ops
-from .arguments import argument_error, scalar, shape_error, static_size
+from .arguments import argument_error, scalar, shape_error
+from .arithmetic import add, maximum, minimum, multiply, remainder, subtract
 from .cumulative import part
 from .padding_modes import STATISTICS, by_function, linear_ramp, odd_reflection, statistics
 from .promotion import asarray_of, broadcast, convert, type_text
@@ -137,11 +138,38 @@ def _from_inside(value: Any, widths: Any, mode: str) -> Any:
         before, after = (int(w) for w in widths[axis])
         if before + after == 0:
             continue
-        size = static_size("pad", value.shape[axis], f"axis {axis} in mode {mode}")
+        size = value.shape[axis]
+        if not isinstance(size, int):
+            value = _around(value, axis, before, after, mode)
+            continue
         if size == 0:
             raise shape_error(f"pad: mode {mode} needs elements along axis {axis} of {type_text(value)}")
         value = _joined(value, axis, before, after, size, mode)
     return value
+
+
+def _around(value: Any, axis: int, before: int, after: int, mode: str) -> Any:
+    """The same along an axis of a named size: what is put around it is gathered by computed positions."""
+    size = value.shape[axis]
+    count = convert(asarray_of(size), np.dtype(np.int64))
+    places = [asarray_of(np.arange(-before, 0)), add(asarray_of(np.arange(after)), count)]
+    front, back = (
+        take(value, _source(convert(place, np.dtype(np.int64)), count, mode), axis=axis, mode="clip")
+        for place in places
+    )
+    parts = ([front] if before else []) + [value] + ([back] if after else [])
+    return ops.concatenate(*parts, axis=axis)
+
+
+def _source(place: Any, count: Any, mode: str) -> Any:
+    """Which of `count` elements stands at places outside of them."""
+    if mode == "wrap":
+        return remainder(place, count)
+    # A row of elements there and back: with `reflect` the first and the last one stand in it once.
+    once = 1 if mode == "reflect" else 0
+    period = subtract(multiply(count, 2), 2 * once)
+    there = remainder(place, maximum(period, 1))
+    return minimum(there, subtract(period, add(there, 1 - once)))
 
 
 def _joined(value: Any, axis: int, before: int, after: int, size: int, mode: str) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ....dialects.types import FLOAT64, INEXACT
 from ...tracing.interpreter import ops
+from ...tracing.sizes import minimum
 from .arguments import shape_error, static_size
 from .arithmetic import add, multiply, subtract
 from .array_queries import apply_along_axis
@@ -70,11 +71,11 @@ def _ramp(edge: Any, end: Any, axis: int, width: int, side: int) -> Any:
 def statistics(value: Any, widths: Any, mode: str, lengths: Any) -> Any:
     """A statistic of the elements near each edge (`lengths` of them; all where None)."""
     for axis in _padded_axes(widths):
-        size = static_size("pad", value.shape[axis], f"axis {axis} in mode {mode}")
+        size = value.shape[axis]
         blocks = []
         for side in (0, 1):
-            count = size if lengths is None else min(int(lengths[axis, side]), size)
-            if count < 1:
+            count = size if lengths is None else minimum(int(lengths[axis, side]), size)
+            if isinstance(count, int) and count < 1:
                 raise shape_error(f"pad: mode {mode} needs elements along axis {axis} of {type_text(value)}")
             inside = part(value, axis, 0, count) if side == 0 else part(value, axis, size - count, size)
             is_rounded = value.dtype not in INEXACT and mode not in ("maximum", "minimum")
@@ -131,5 +132,5 @@ def by_function(value: Any, widths: Any, function: Callable[..., Any], keywords:
 
 def _joined(value: Any, blocks: list[Any], axis: int) -> Any:
     before, after = blocks
-    parts = [p for p in (before, value, after) if p.shape[axis] != 0 or p is value]
+    parts = [p for p in (before, value, after) if p is value or p.shape[axis] != 0]
     return ops.concatenate(*parts, axis=axis) if len(parts) > 1 else value

@@ -9,10 +9,13 @@ import numpy as np
 from ....dialects.types import BOOL, COMPLEX, COMPLEX128, FLOAT32, FLOAT64
 from ...tracing.array import Array
 from ...tracing.default_dtypes import floating
+from ...tracing.function_scope import keep_dimensions
 from ...tracing.interpreter import ops
 from ...tracing.sizes import maximum as largest_size
+from ...tracing.sizes import minimum as least_size
 from .arguments import argument_error, float_value, full_like, require_sizes, shape_error
 from .arithmetic import add, clip, divide, multiply, remainder, sqrt, subtract
+from .cumulative import part
 from .joining import concat
 from .logic import less
 from .matrices import diag
@@ -36,6 +39,9 @@ def convolve(
     """
     x, y = _preferred(promote(a, v), preferred_element_type)
     _require_vectors("convolve", x, y)
+    if mode != "full" and _is_named(x, y):
+        whole = convolve(x, y, "full")
+        return _middle("convolve", whole, x, y, mode, least_size(x.shape[0], y.shape[0]) - 1)
     if _is_longer("convolve", y, x, mode):
         x, y = y, x
     return _correlated("convolve", x, flip(y), mode)
@@ -50,6 +56,9 @@ def correlate(
     """
     x, y = _preferred(promote(a, v), preferred_element_type)
     _require_vectors("correlate", x, y)
+    if mode != "full" and _is_named(x, y):
+        whole = correlate(x, y, "full")
+        return _middle("correlate", whole, x, y, mode, least_size(x.shape[0], y.shape[0] - 1))
     y = conj(y) if y.dtype in COMPLEX else y
     if _is_longer("correlate", y, x, mode):
         return flip(_correlated("correlate", y, x, mode))
@@ -64,6 +73,24 @@ def _require_vectors(function: str, *values: Any) -> None:
     for value in values:
         if value.ndim != 1 or (isinstance(value.shape[0], int) and value.shape[0] == 0):
             raise shape_error(f"{function}: expected nonempty vectors, got {type_text(value)}")
+
+
+def _is_named(*values: Any) -> bool:
+    """Whether the length of one of the vectors shows at the call."""
+    return not all(isinstance(value.shape[0], int) for value in values)
+
+
+def _middle(function: str, whole: Any, x: Any, y: Any, mode: str, doubled: Any) -> Any:
+    """The part of a full convolution that another mode has, of `same` from half of `doubled` on."""
+    sizes = x.shape[0], y.shape[0]
+    shorter, longer = least_size(*sizes), largest_size(*sizes)
+    if mode == "same":
+        first, count = doubled // 2, longer
+    elif mode == "valid":
+        first, count = shorter - 1, longer - shorter + 1
+    else:
+        raise argument_error(f"{function}: mode is {mode!r}, expected one of valid, full, same")
+    return keep_dimensions(part(whole, 0, first, first + count), (count,))
 
 
 def _is_longer(function: str, y: Any, x: Any, mode: str) -> bool:
