@@ -24,7 +24,8 @@ from ..tuning.group_tiles import group_tiles
 from ..tuning.product_tiles import FEW, ProductSizes, product_tiles, row_tiles
 from .tensor_ops import collapse_axes, convert_elements, expand_axes, permute, units_beside
 
-_RESHAPES: Final = ("tensor.expand_shape", "tensor.collapse_shape")
+_KEEPING: Final = ("tensor.expand_shape", "tensor.collapse_shape", "iree_tensor_ext.compute_barrier.start")
+"""What keeps the elements of its operand, in their order."""
 
 
 def product_by_kernel(
@@ -159,7 +160,7 @@ def _parts_beside(ctx: LoweringContext, vector: Value, real: np.dtype) -> Value:
 def _known_array(ctx: LoweringContext, x: Value) -> np.ndarray | None:
     """The elements of `x` if it is a constant of one dense array, in its shape."""
     shape, owner = mlir.ir.RankedTensorType(x.type).shape, x.owner
-    while not isinstance(owner, mlir.ir.Block) and owner.operation.name in _RESHAPES:
+    while not isinstance(owner, mlir.ir.Block) and owner.operation.name in _KEEPING:
         owner = owner.operation.operands[0].owner
     if isinstance(owner, mlir.ir.Block) or owner.operation.name != "arith.constant":
         return None
