@@ -59,11 +59,14 @@ def product_by_kernel(
         return None
     first = _whole(ctx, left, left_axes, "bmk" if left_along_k else "bkm", sizes, source, carried)
     second = _whole(ctx, right, right_axes, "bnk" if right_along_k else "bkn", sizes, source, carried)
+    unpacked = None
     if tiles.is_packed:
         array = _known_array(ctx, second)
         if array is None:
-            shape = ctx.builder.shape
-            second = pack(ctx.kernels, second, known, tiles, along_k=right_along_k, shape=shape)
+            # Packing does not repay for few rows; columns that lie along k are transposed by it.
+            unpacked = second if known.m is None and not right_along_k else None
+            shape, rows = ctx.builder.shape, None if unpacked is None else m
+            second = pack(ctx.kernels, second, known, tiles, along_k=right_along_k, rows=rows, shape=shape)
         else:
             second = ctx.builder.constant(packed_array(array, tiles, along_k=right_along_k))
     product = multiply(
@@ -74,6 +77,7 @@ def product_by_kernel(
         tiles,
         left_along_k=left_along_k,
         columns=n,
+        unpacked=unpacked,
         shape=ctx.builder.shape,
     )
     return ctx.builder.bind_shape(product, (b, m, n))

@@ -11,14 +11,14 @@ high-performance matrix multiplication, 2008). Each element is summed in the ord
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
 from ....dialects import mlir
 from ...ir.aliases import Type, Value
-from ..tuning.product_tiles import ProductSizes, ProductTiles
+from ..tuning.product_tiles import PACKED_ROWS, ProductSizes, ProductTiles, tiles_of_few_rows
 from .builder import (
     Array,
     Number,
@@ -52,27 +52,40 @@ def multiply(
     *,
     left_along_k: bool,
     columns: Size,
+    unpacked: Value | None = None,
     shape: Sizes = tensor_sizes,
 ) -> Value:
     """`out[b, m, n] = sum_k left[b, m, k] right[b, k, n]`; not `left_along_k`: the left one is `[b, k, m]`.
 
     The right operand is packed if `tiles` say so. Both are tensors of f32 or of f64; `shape` tells the sizes
     of their axes, which may show at the call. `columns`: how many the right one has, packed or not.
+    `unpacked`: the right operand as it lies, by which few rows are multiplied, for which none is packed.
     """
     batches, *axes = shape(left)
     rows = axes[0 if left_along_k else 1]
     out = result_of([batches, rows, columns], mlir.ir.RankedTensorType(left.type).element_type)
 
     def emit(given: Sequence[Value], written: Sequence[Value]) -> None:
-        _Product(Array(given[0]), Array(given[1]), Array(written[0]), sizes, tiles, left_along_k).run()
+        first, second, *others = map(Array, given)
+        product = _Product(first, second, Array(written[0]), sizes, tiles, left_along_k)
+        if not others:
+            product.run()
+            return
+        has_few = index(product.out.size(1)) < PACKED_ROWS
+        with when(has_few):
+            replace(product, right=others[0], tiles=tiles_of_few_rows(tiles)).run()
+        with when(has_few ^ 1):
+            product.run()
 
     workgroups = (
         size_of(ceil_divided(place_of(rows), tiles.block_rows)),
         size_of(ceil_divided(place_of(columns), tiles.block_columns)),
         batches,
     )
-    kernel = Kernel("product", (out,), emit, key=(sizes, tiles, left_along_k), workgroups=workgroups)
-    (product,) = kernels.call(kernel, [left, right], sizes=shape)
+    operands = [left, right] if unpacked is None else [left, right, unpacked]
+    key = sizes, tiles, left_along_k, len(operands)
+    kernel = Kernel("product", (out,), emit, key=key, workgroups=workgroups)
+    (product,) = kernels.call(kernel, operands, sizes=shape)
     return product
 
 
@@ -293,9 +306,13 @@ def pack(
     tiles: ProductTiles,
     *,
     along_k: bool,
+    rows: Size | None = None,
     shape: Sizes = tensor_sizes,
 ) -> Value:
-    """The right operand `[b, k, n]`, or `[b, n, k]` if `along_k`, as panels `[b, p, k, t]` of columns."""
+    """The right operand `[b, k, n]`, or `[b, n, k]` if `along_k`, as panels `[b, p, k, t]` of columns.
+
+    `rows`: how many rows of the left one are multiplied by it, if nothing is to be packed for few.
+    """
     batches, *axes = shape(right)
     steps, columns = reversed(axes) if along_k else axes
     panels = ceil_divided(place_of(columns), tiles.columns)
@@ -304,12 +321,15 @@ def pack(
     def emit(given: Sequence[Value], written: Sequence[Value]) -> None:
         _Packing(Array(given[0]), Array(written[0]), sizes, tiles, along_k).run()
 
+    count = ceil_divided(panels, tiles.packed_panels)
+    if rows is not None and not isinstance(rows, int):
+        count = choose(Number(rows) < PACKED_ROWS, index(0), index(count))
     kernel = Kernel(
         "pack",
         (result_of([batches, size_of(panels), steps, tiles.columns], element),),
         emit,
         key=(sizes, tiles, along_k),
-        workgroups=(size_of(ceil_divided(panels, tiles.packed_panels)), batches),
+        workgroups=(size_of(count), batches),
     )
     (packed,) = kernels.call(kernel, [right], sizes=shape)
     return packed

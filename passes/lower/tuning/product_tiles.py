@@ -10,7 +10,7 @@ The numbers are measured (`docs/performance.md`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Final
 
@@ -154,6 +154,17 @@ def _few_rows(target: Target, m: int, n: int, k: int, dtype: np.dtype) -> Produc
         block_rows=-(-m // together) * together,
         block_columns=max(min(budget, quarter), step),
     )
+
+
+def tiles_of_few_rows(tiles: ProductTiles) -> ProductTiles:
+    """Tiles without packing for fewer than `PACKED_ROWS` rows at the call, in the same workgroups.
+
+    They have few rows: there is less to gain than code to compile.
+    """
+    has_four = tiles.vectors > 1 and tiles.block_columns % (4 * tiles.width) == 0
+    vectors = 4 if has_four else tiles.vectors
+    depth = min(SHALLOW, tiles.depth)
+    return replace(tiles, rows=min(2, tiles.rows), vectors=vectors, depth=depth, is_packed=False)
 
 
 def _many_rows(

@@ -13,6 +13,7 @@ import adze
 from adze import numpy as xp
 from adze.dialects import mlir
 from adze.dialects.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, TensorType
+from adze.passes.lower.kernels import products
 from adze.passes.lower.kernels.executable import Kernels, tensor_sizes
 from adze.passes.lower.kernels.products import multiply, pack, packed_array
 from adze.passes.lower.kernels.row_products import multiply_rows
@@ -84,23 +85,35 @@ def test_all_accesses_are_within_bounds(sizes: ProductSizes, left_along_k: bool,
     ids=str,
 )
 @pytest.mark.parametrize("left_along_k", [True, False])
-@pytest.mark.parametrize("form", ["as it lies", "packed", "packed along k"])
+@pytest.mark.parametrize(
+    "form", ["as it lies", "packed", "packed along k", "packed for 3 rows", "packed for 99"]
+)
 def test_all_accesses_of_sizes_that_show_at_the_call_are_within_bounds(
-    sizes: tuple[int, int, int, int], known: str, left_along_k: bool, form: str
+    sizes: tuple[int, int, int, int],
+    known: str,
+    left_along_k: bool,
+    form: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     b, m, n, k = sizes
+    *_, least = form.split()
+    if least in ("rows", "99"):
+        monkeypatch.setattr(products, "PACKED_ROWS", 99 if least == "99" else 3)
     t = tiles(is_packed=form != "as it lies", depth=6, packed_panels=2)
     along_k = form == "packed along k"
     shapes = (b, m, k) if left_along_k else (b, k, m), (b, n, k) if along_k else (b, k, n)
     left, right = (given(shape) if k else np.zeros(shape, np.float32) for shape in shapes)
     names = dict(zip("bmnk", sizes, strict=True))
     spec = ProductSizes(*(size if name in known else None for name, size in names.items()))
-    module = module_of(spec, t, left_along_k, along_k)
+    module = module_of(spec, t, left_along_k, along_k, unless_few=least in ("rows", "99"))
     *packing, product = dispatches_of(module)
     main = module.body.operations[len(module.body.operations) - 1].operation.regions[0].blocks[0]
     arrays = dict(zip(main.arguments, (left, right), strict=True))
     for each in packing:
-        (arrays[each.results[0]],) = run_dispatch(module, each, arrays)
+        panels = run_dispatch(module, each, arrays)
+        assert bool(panels) == (least != "99" or "m" in known)
+        # Nothing may be read of what was not packed.
+        arrays[each.results[0]] = panels[0] if panels else np.zeros((b, -(-n // t.columns), 0, 0), np.float32)
     (got,) = run_dispatch(module, product, arrays)
     with np.errstate(all="ignore"):
         want = (left if left_along_k else left.swapaxes(1, 2)) @ (right.swapaxes(1, 2) if along_k else right)
@@ -135,8 +148,10 @@ def size_of(value: Any, arrays: dict[Any, np.ndarray]) -> int:
     if operation.name == "tensor.dim":
         source, axis = operation.operands
         return arrays[source].shape[size_of(axis, arrays)]
-    x, y = (size_of(operand, arrays) for operand in operation.operands)
-    computed = {"addi": x + y, "subi": x - y, "muli": x * y, "divui": x // max(y, 1)}
+    *_, x, y = numbers = [size_of(operand, arrays) for operand in operation.operands]
+    if operation.name == "arith.select":
+        return x if numbers[0] else y
+    computed = {"cmpi": x < y, "addi": x + y, "subi": x - y, "muli": x * y, "divui": x // max(y, 1)}
     return computed[operation.name.removeprefix("arith.")]
 
 
@@ -157,7 +172,7 @@ def test_values_of_as_many_rows_as_there_are(dtype: Any) -> None:
         return q @ xp.swapaxes(k, -1, -2)
 
     program = adze.trace(layers, adze.ShapeDtype(("n", 90), dtype), given_).lower().compile()
-    for rows in (0, 1, 2, 3, 7, 12, 13, 23, 97, 200):
+    for rows in (0, 1, 2, 3, 7, 12, 13, 23, 31, 32, 97, 200):
         x = rng.standard_normal((rows, 90)).astype(dtype)
         for got, want in zip(program(x, given_), adze.jit(layers)(x, given_), strict=True):
             np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
@@ -198,17 +213,26 @@ def test_complex_rows_by_a_vector_stay_within_bounds(b: int, m: int, k: int) -> 
     assert np.array_equal(got, np.stack([re, im], -1).reshape(b, 2 * m), equal_nan=True)
 
 
-def module_of(sizes: ProductSizes, t: ProductTiles, left_along_k: bool, right_along_k: bool) -> Any:
-    """A module with a function that packs the right operand if the tiles say so, and multiplies."""
+def module_of(
+    sizes: ProductSizes, t: ProductTiles, left_along_k: bool, right_along_k: bool, *, unless_few: bool = False
+) -> Any:
+    """A module with a function that packs the right operand if the tiles say so, and multiplies.
+
+    `unless_few`: few rows are multiplied by it as it lies.
+    """
     b, m, n, k = sizes.b, sizes.m, sizes.n, sizes.k
     shapes = [(b, m, k) if left_along_k else (b, k, m), (b, n, k) if right_along_k else (b, k, n)]
 
     def body(kernels: Kernels, values: Sequence[Any]) -> None:
         left, right = values
+        unpacked = right if unless_few and m is None else None
         if t.is_packed:
-            right = pack(kernels, right, sizes, t, along_k=right_along_k)
+            rows = None if unpacked is None else tensor_sizes(left)[1 if left_along_k else 2]
+            right = pack(kernels, right, sizes, t, along_k=right_along_k, rows=rows)
         columns = sizes.n if sizes.n is not None else tensor_sizes(values[1])[1 if right_along_k else 2]
-        multiply(kernels, left, right, sizes, t, left_along_k=left_along_k, columns=columns)
+        multiply(
+            kernels, left, right, sizes, t, left_along_k=left_along_k, columns=columns, unpacked=unpacked
+        )
 
     return module_with(shapes, body)
 
