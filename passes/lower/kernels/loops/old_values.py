@@ -1,15 +1,17 @@
 """What a loop carries and updates in place is copied first, where the body also reads it as it was.
 
 Input: the code of a kernel on tensors. Output: the same, where the update of a carried array is the only use
-of it, and the others take a copy. Bufferization refuses an update in place before the last use of what was
-there (`u.at[...].set(...)` and then `sum(abs(u - old))`): it would copy the array that is updated, whose
-buffer is then not the one that the loop carries.
+of it, and the others take a copy; so do later uses of what it was between two updates. Bufferization refuses
+an update in place before the last use of what was there (`u.at[...].set(...)` and then `sum(abs(u - old))`):
+it would copy the array that is updated, whose buffer is then not the one that the loop carries.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from .....dialects import mlir
-from ....ir.aliases import Operation, Value
+from ....ir.aliases import Block, Operation, Value
 from .destinations import DESTINATION, LOOPS, copied
 from .state import DEEPEST, carried_arrays
 from .walk import initial_operand, operations_inside, terminator
@@ -21,28 +23,55 @@ def keep_old_values(module: mlir.ir.Module) -> None:
         if operation.name not in LOOPS:
             continue
         block = operation.regions[len(operation.regions) - 1].blocks[0]
-        end = terminator(block)
-        for value, argument in zip(list(end.operands), carried_arrays(operation), strict=True):
-            update = None if argument is None else _update(value, argument)
-            if argument is None or update is None:
-                continue
-            others = [
-                use
-                for use in argument.uses
-                if use.owner.operation != end and (use.owner.operation, use.operand_number) != update
-            ]
-            if others:
-                with mlir.ir.InsertionPoint.at_block_begin(block):
-                    old = copied(argument)
-                for use in others:
-                    use.owner.operation.operands[use.operand_number] = old
+        for value, argument in zip(list(terminator(block).operands), carried_arrays(operation), strict=True):
+            updates = [] if argument is None else _updates(value, argument)
+            for update in updates:
+                _keep(block, update, is_first=update is updates[-1])
 
 
-def _update(value: Value, argument: Value) -> tuple[Operation, int] | None:
-    """The first op of those that update an array to `value`, and which of its operands the array is."""
+@dataclass(frozen=True)
+class _Update:
+    """An op that updates an array, and which of its operands the array is."""
+
+    operation: Operation
+    position: int
+
+    @property
+    def array(self) -> Value:
+        return self.operation.operands[self.position]
+
+
+def _keep(block: Block, update: _Update, *, is_first: bool) -> None:
+    """Let the uses of an array beside its update take a copy: of a carried one all, else those behind it."""
+    array, end = update.array, terminator(block)
+    own = update.operation, update.position
+    others = [use for use in array.uses if use.owner.operation != end]
+    others = [use for use in others if (use.owner.operation, use.operand_number) != own]
+    if not is_first:
+        others = [use for use in others if _is_behind(block, use.owner.operation, update.operation)]
+    if not others:
+        return
+    ir = mlir.ir
+    with ir.InsertionPoint.at_block_begin(block) if is_first else ir.InsertionPoint(update.operation):
+        old = copied(array)
+    for use in others:
+        use.owner.operation.operands[use.operand_number] = old
+
+
+def _is_behind(block: Block, user: Operation, update: Operation) -> bool:
+    """Whether an op, or the one of the block that it is inside of, comes after another one of the block."""
+    while user.block != block:
+        user = user.parent.operation
+    operations = [child.operation for child in block.operations]
+    return operations.index(user) > operations.index(update)
+
+
+def _updates(value: Value, argument: Value) -> list[_Update]:
+    """The ops that update a carried array to `value`, the last one first; none where others do."""
+    updates: list[_Update] = []
     for _ in range(DEEPEST):
         if isinstance(value.owner, mlir.ir.Block):
-            return None
+            return []
         operation = value.owner.operation
         position: int | None
         if operation.name in DESTINATION:
@@ -50,10 +79,11 @@ def _update(value: Value, argument: Value) -> tuple[Operation, int] | None:
         elif operation.name in LOOPS:
             position = initial_operand(operation, list(operation.results).index(value))
         else:
-            return None
+            return []
         if position is None:
-            return None
+            return []
+        updates.append(_Update(operation, position))
         if operation.operands[position] == argument:
-            return operation, position
+            return updates
         value = operation.operands[position]
-    return None
+    return []

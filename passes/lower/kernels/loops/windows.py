@@ -7,6 +7,7 @@ are a value and a number, so that those of two windows that move together can be
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import gcd
 from typing import Final
 
 from .....dialects import mlir
@@ -33,53 +34,76 @@ class Offset:
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """A window of a buffer with unit strides: offsets and sizes, None where the buffer has unknown ones."""
+    """A window of a buffer: offsets, sizes (None where the buffer has unknown ones) and strides.
+
+    The stride of a single position is 0.
+    """
 
     base: Value
     offsets: tuple[Offset, ...]
     sizes: tuple[int | None, ...]
+    strides: tuple[int, ...]
 
     def is_apart_from(self, other: Box) -> bool:
         """Whether the windows have no element in common: along one axis they are known to be apart."""
-        axes = zip(self.offsets, other.offsets, self.sizes, other.sizes, strict=True)
         return any(
-            a.moves_with(b) and (_ends_before(a, m, b) or _ends_before(b, n, a)) for a, b, m, n in axes
+            mine.offset.moves_with(theirs.offset)
+            and (mine.ends_before(theirs) or theirs.ends_before(mine) or mine.is_between(theirs))
+            for mine, theirs in zip(self._axes(), other._axes(), strict=True)
         )
 
     def is_same(self, other: Box) -> bool:
         """Whether the windows are known to be one."""
         pairs = zip(self.offsets, other.offsets, strict=True)
-        return self.sizes == other.sizes and all(a.moves_with(b) and a.number == b.number for a, b in pairs)
+        return (
+            self.sizes == other.sizes
+            and self.strides == other.strides
+            and all(a.moves_with(b) and a.number == b.number for a, b in pairs)
+        )
+
+    def _axes(self) -> list[_Positions]:
+        return [_Positions(*each) for each in zip(self.offsets, self.sizes, self.strides, strict=True)]
 
 
-def _ends_before(one: Offset, size: int | None, other: Offset) -> bool:
-    return size is not None and one.number + size <= other.number
+@dataclass(frozen=True, eq=False)
+class _Positions:
+    """The positions of a window along one axis."""
+
+    offset: Offset
+    size: int | None
+    stride: int
+
+    def ends_before(self, other: _Positions) -> bool:
+        """Whether the last one is before the first of the other, whose offset moves with this one."""
+        return (
+            self.size is not None and self.offset.number + (self.size - 1) * self.stride < other.offset.number
+        )
+
+    def is_between(self, other: _Positions) -> bool:
+        """Whether both strides step over the positions of the other, as those of odd and even rows do."""
+        common = gcd(self.stride, other.stride)
+        return common > 1 and (self.offset.number - other.offset.number) % common != 0
 
 
 def box_of(value: Value) -> Box | None:
     """The window of a buffer that a value is, None where that is not plain."""
     if is_own(value):
-        zero = Offset(None, 1, 0)
-        return Box(
-            value,
-            (zero,) * len(value.type.shape),
-            tuple(None if n == _DYNAMIC else n for n in value.type.shape),
-        )
+        zero, rank = Offset(None, 1, 0), len(value.type.shape)
+        sizes = tuple(None if n == _DYNAMIC else n for n in value.type.shape)
+        return Box(value, (zero,) * rank, sizes, tuple(0 if n == 1 else 1 for n in sizes))
     if isinstance(value.owner, mlir.ir.Block) or value.owner.operation.name != "memref.subview":
         return None
     view = value.owner.operation
     base, *dynamic = view.operands
-    if not is_own(base) or any(stride != 1 for stride in view.attributes["static_strides"]):
-        return None
-    sizes = tuple(view.attributes["static_sizes"])
-    if _DYNAMIC in sizes:
+    sizes, strides = (tuple(view.attributes[name]) for name in ("static_sizes", "static_strides"))
+    if not is_own(base) or _DYNAMIC in (*sizes, *strides):
         return None
     values = iter(dynamic)
     offsets = tuple(
         _offset(next(values)) if n == _DYNAMIC else Offset(None, 1, n)
         for n in view.attributes["static_offsets"]
     )
-    return Box(base, offsets, sizes)
+    return Box(base, offsets, sizes, tuple(0 if n == 1 else s for n, s in zip(sizes, strides, strict=True)))
 
 
 def _offset(value: Value) -> Offset:

@@ -61,6 +61,22 @@ def neighbours(a: Any) -> Any:
     )
 
 
+def every_other(a: Any, b: Any) -> Any:
+    """Windows with steps, updated from others: between them, of the same rows moved, of other steps."""
+
+    def step(i: Any, state: Any) -> Any:
+        a, b = state
+        a = a.at[1:-1:2, 1:-1].set((a[:-2:2, 1:-1] + a[2::2, 1:-1]) / 2 + b[1:-1:2, 1:-1])
+        b = b.at[2::2, ::2].set(b[:-2:2, ::2] / 2 + a[1:-1:2, ::2])
+        before = a
+        a = a.at[::2, ::3].add(a[: (len(a) + 1) // 2, ::3] / 4).at[:, 1].set(b[:, 0])
+        later = xp.arange(len(a))[:, None] > 1
+        b = xp.where(later, xp.pad(a[1:], ((1, 0), (0, 0))), b)  # more than the mask has true elements
+        return a.at[:1:2].set(before[-1:] / 2), b.at[1::2, 1::2].set(0)
+
+    return lax.fori_loop(0, 3, step, (a, b))
+
+
 def settled(a: Any, b: Any) -> Any:
     """What is updated is compared with what it was; nothing but the number of steps is returned."""
 
@@ -543,6 +559,8 @@ GROUPS: Final[dict[str, list[Loop]]] = {
         (shifted, [floats(6)]),
         (neighbours, [floats(5, 6)]),
         (fields, [floats(5, 6), floats(5, 6), floats(5, 6)]),
+        *((every_other, [floats(*n)] * 2) for n in ((7, 6), (9, 35), (3, 3))),
+        (every_other, [floats(5, 7, dtype=np.float64)] * 2),
         (settled, [floats(9), floats(9)]),
         (settled_arrays, [floats(9), floats(9)]),
         (old_and_new, [floats(5)]),

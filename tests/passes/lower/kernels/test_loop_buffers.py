@@ -230,6 +230,58 @@ def test_a_window_that_is_only_read_is_not_copied(code: str, is_direct: bool) ->
     assert ("memref.copy" in names(code, read_directly)) is not is_direct
 
 
+def stepped(read: str, written: str) -> str:
+    """A function that adds up a copied window of `%x` and writes the sum into another: `offset, stride`."""
+    windows = []
+    for name, window in (("from", read), ("to", written)):
+        offset, stride = window.split(", ")
+        type_ = f"memref<4xf32, strided<[{stride}], offset: {'?' if offset.startswith('%') else offset}>>"
+        windows.append(
+            (f"%{name} = memref.subview %x[{offset}] [4] [{stride}] : memref<16xf32> to {type_}", type_)
+        )
+    (source, type_), (target, written_type) = windows
+    return f"""func.func @kernel(%x: memref<16xf32>, %i: index) {{
+      %c1 = arith.constant 1 : index
+      %next = arith.addi %i, %c1 : index
+      {source}
+      {target}
+      %copy = memref.alloc() : memref<4xf32>
+      memref.copy %from, %copy : {type_} to memref<4xf32>
+      linalg.generic {{indexing_maps = [affine_map<(d) -> (d)>, affine_map<(d) -> (d)>],
+        iterator_types = ["parallel"]}} ins(%copy : memref<4xf32>) outs(%to : {written_type}) {{
+      ^bb0(%in: f32, %out: f32):
+        %sum = arith.addf %in, %in : f32
+        linalg.yield %sum : f32
+      }}
+      return
+    }}"""
+
+
+@pytest.mark.parametrize(
+    ("read", "written", "is_direct"),
+    [
+        ("0, 2", "1, 2", True),
+        ("0, 2", "9, 2", True),
+        ("0, 2", "2, 2", False),
+        ("0, 2", "0, 2", True),
+        ("0, 2", "0, 1", False),
+        ("0, 1", "4, 2", True),
+        ("0, 2", "6, 1", False),
+        ("0, 2", "7, 1", True),
+        ("0, 2", "1, 4", True),
+        ("0, 2", "1, 3", False),
+        ("1, 2", "0, 4", True),
+        ("%i, 2", "%next, 2", True),
+        ("%i, 3", "%next, 2", False),
+        ("%i, 2", "1, 2", False),
+    ],
+)
+def test_windows_with_steps_are_apart_where_one_lies_between(
+    read: str, written: str, is_direct: bool
+) -> None:
+    assert ("memref.copy" in names(stepped(read, written), read_directly)) is not is_direct
+
+
 # -- destinations ------------------------------------------------------------------------------------
 
 

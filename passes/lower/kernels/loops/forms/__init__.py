@@ -17,6 +17,7 @@ from ......dialects.ops.control.cond import Cond
 from ......dialects.ops.control.scan import Scan
 from ......dialects.ops.control.while_loop import While
 from ......dialects.ops.custom_rules.checkpoints import CheckpointName, OptimizationBarrier, StopGradient
+from ......dialects.ops.elementwise.comparison import Select
 from ......dialects.ops.elementwise.family import Elementwise
 from ......dialects.ops.indexing.dynamic_slice import DynamicSlice, DynamicUpdateSlice
 from ......dialects.ops.indexing.gather import Gather
@@ -42,6 +43,7 @@ from ....forms.identities import (
     lower_stop_gradient,
 )
 from ....lowering import LoweringTable
+from .choices import lower_select
 from .control import lower_cond, lower_scan, lower_while
 from .indexing import lower_dynamic_slice, lower_dynamic_update_slice, lower_gather, lower_scatter
 from .movement import (
@@ -89,6 +91,7 @@ KERNEL_LOWERINGS: Final[LoweringTable] = {
     Reverse: lower_reverse,
     Scan: lower_scan,
     Scatter: lower_scatter,
+    Select: lower_select,
     Slice: lower_slice,
     Transpose: lower_transpose,
     While: lower_while,
