@@ -91,7 +91,10 @@ def _try_directly(copy: Operation) -> bool:
     first = operations.index(make)
     between = operations[first + 1 : operations.index(copy)]
     if any(_touches(operation, where) for operation in between):
-        return False
+        if not _may_follow(make, between):
+            return False
+        make.move_before(copy)
+        between = []
     if not isinstance(target.owner, mlir.ir.Block) and target.owner.operation in between:
         view = target.owner.operation
         if view.name == "memref.alloc":
@@ -102,6 +105,19 @@ def _try_directly(copy: Operation) -> bool:
     make.operands[len(make.operands) - 1] = target
     copy.erase()
     return True
+
+
+def _may_follow(make: Operation, others: list[Operation]) -> bool:
+    """Whether a generic may be computed behind some ops instead of before: they write nothing that it takes.
+
+    Its result is a temporary, which only a copy behind them uses.
+    """
+    inputs, _ = make.attributes["operandSegmentSizes"]
+    taken = [v for v in (*list(make.operands)[:inputs], *_captured(make)) if _is_memref(v)]
+    boxes = [box_of(value) for value in taken]
+    return all(
+        box is not None and not any(_touches(other, box, is_read=False) for other in others) for box in boxes
+    )
 
 
 def read_directly(module: mlir.ir.Module) -> int:
@@ -143,8 +159,7 @@ def _is_read_first(make: Operation, position: int, where: Box) -> bool:
     maps = [str(m) for m in make.attributes["indexing_maps"]]
     is_parallel = all("parallel" in str(kind) for kind in make.attributes["iterator_types"])
     inputs, _ = make.attributes["operandSegmentSizes"]
-    captured = [v for inner in nested(make) for v in inner.operands]
-    if any(_is_memref(v) for v in captured):
+    if any(_is_memref(v) for v in _captured(make)):
         return False
     return all(
         _is_apart(value, where) or (is_parallel and map_ == maps[position] and _is_window(value, where))
@@ -164,11 +179,16 @@ def _touches(operation: Operation, where: Box, *, is_read: bool = True) -> bool:
         return False
     if operation.name not in ("linalg.generic", "linalg.fill", "memref.copy", "memref.load", "memref.store"):
         return True
-    captured = [v for inner in nested(operation) for v in inner.operands]
+    captured = _captured(operation)
     first = 0 if is_read else _first_written(operation)
     return not all(
         _is_apart(v, where) for v in (*list(operation.operands)[first:], *captured) if _is_memref(v)
     )
+
+
+def _captured(operation: Operation) -> list[Value]:
+    """What the ops inside of an op take."""
+    return [v for inner in nested(operation) for v in inner.operands]
 
 
 def _first_written(operation: Operation) -> int:
@@ -227,6 +247,5 @@ def _may_write(make: Operation, where: Box) -> bool:
             is_same = map_ == maps[-1] and box.is_same(where)
             if not is_same and not box.is_apart_from(where):
                 return False
-    captured = [v for inner in nested(make) for v in inner.operands]
-    bases = [base_of(v) for v in captured if isinstance(v.type, mlir.ir.MemRefType)]
+    bases = [base_of(v) for v in _captured(make) if _is_memref(v)]
     return all(is_own(base) and base != where.base for base in bases)

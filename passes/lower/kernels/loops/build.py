@@ -35,6 +35,7 @@ from .kept_apart import fuse_again, keep_apart
 from .masked_steps import restrict_masked
 from .old_values import keep_old_values
 from .outline import KERNEL
+from .paired_steps import copied_elements, pair_steps
 from .parameters import constants_to_arguments, order_results, share_buffers, to_buffers
 from .partial_sums import cut_sums
 from .ranges import simplify_ranges
@@ -73,6 +74,8 @@ WAYS: Final = (
 """Passes that bufferize, whether what loops yield goes through copies, and whether arrays are copied before
 they are updated: the first way that works is taken."""
 
+SAVED: Final = 0.5
+"""How much of an array a step must copy less, where two are done at once, which then are not in place."""
 ROUNDS: Final = 8  # of the ranges of integers, each of which may let the next know more
 FUSIONS: Final = 3
 
@@ -123,24 +126,58 @@ def build(
         after("tensors")
         simplify_tensors(module, sizes)
         after("simplified")
-        module, constants, results = _bufferized(module)
+        is_cuda = target.kind is TargetKind.CUDA
+        made = _on_buffers(module, owned, sizes) if is_cuda else _with_fewest_copies(module, owned, sizes)
+        module = made.module
         after("buffers")
-        first = len(functions(module)[KERNEL].operation.regions[0].blocks[0].arguments) - len(results)
-        resolve_buffer_sizes(module, sizes, first)
-        order_results(module)
-        shared = share_buffers(module, owned, len(results))
-        drop_self_copies(module)
-        if read_directly(module) + write_directly(module):
-            upstream(module, TIDY)
-        if target.kind is TargetKind.CUDA:
+        if is_cuda:
             threads, scratch = _as_threads(module)
             workgroups = 1
         else:
-            threads, scratch = None, _as_loops(module, target, sizes, first)
+            threads, scratch = None, _as_loops(module, target, sizes, made.first_result)
             workgroups = share_among_workgroups(module)
         after("loops")
-        types = tuple(results), tuple(scratch)
-        return Code(module, tuple(constants), *types, shared, threads, workgroups)
+        return Code(module, made.constants, made.results, tuple(scratch), made.shared, threads, workgroups)
+
+
+@dataclass(frozen=True)
+class _OnBuffers:
+    """Code on buffers, whose arguments are results from `first_result` on."""
+
+    module: mlir.ir.Module
+    constants: tuple[Attribute, ...]
+    results: tuple[Type, ...]
+    first_result: int
+    shared: Mapping[int, int]
+
+
+def _with_fewest_copies(module: mlir.ir.Module, owned: Set[int], sizes: Sizes) -> _OnBuffers:
+    """The code on buffers: of steps as they are, or two at once where that copies less."""
+    made = _on_buffers(module, owned, sizes)
+    copied = copied_elements(made.module)
+    paired = _clone(module)
+    largest = pair_steps(paired) if copied else 0
+    if not largest:
+        return made
+    try:
+        other = _on_buffers(paired, owned, sizes)
+    except KernelError:
+        return made
+    saved = copied - copied_elements(other.module)
+    return other if saved >= SAVED * largest else made
+
+
+def _on_buffers(module: mlir.ir.Module, owned: Set[int], sizes: Sizes) -> _OnBuffers:
+    """Bufferize a copy of `module`, and drop the copies that are not needed."""
+    module, constants, results = _bufferized(module)
+    first = len(functions(module)[KERNEL].operation.regions[0].blocks[0].arguments) - len(results)
+    resolve_buffer_sizes(module, sizes, first)
+    order_results(module)
+    shared = share_buffers(module, owned, len(results))
+    drop_self_copies(module)
+    if read_directly(module) + write_directly(module):
+        upstream(module, TIDY)
+    return _OnBuffers(module, tuple(constants), tuple(results), first, shared)
 
 
 def _as_loops(module: mlir.ir.Module, target: Target, sizes: Sizes, first_result: int) -> list[Scratch]:

@@ -77,6 +77,26 @@ def every_other(a: Any, b: Any) -> Any:
     return lax.fori_loop(0, 3, step, (a, b))
 
 
+def waves(a: Any, b: Any) -> Any:
+    """Whole arrays from neighbours, which change places; what a step stacks and counts."""
+
+    def step(state: Any, i: Any) -> Any:
+        now, before = state
+        around = xp.roll(now, 1, 0) + xp.roll(now, -1, 1) + xp.pad(now[1:, 1:], ((0, 1), (1, 0)))
+        return (2 * now - before + around / 8 + i, now), (before[0], now.sum())
+
+    return lax.scan(step, (a, b), xp.arange(7, dtype=a.dtype))
+
+
+def smoothed(a: Any, b: Any) -> Any:
+    """An odd number of steps of a padded stencil, with a loop inside of others."""
+
+    def step(i: Any, x: Any) -> Any:
+        return xp.pad((x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + b[1:-1, 2:]) / 4, 1, constant_values=i)
+
+    return lax.fori_loop(0, 2, lambda i, x: lax.fori_loop(1, 6, step, x.at[i].set(b[-1])), a)
+
+
 def settled(a: Any, b: Any) -> Any:
     """What is updated is compared with what it was; nothing but the number of steps is returned."""
 
@@ -561,6 +581,9 @@ GROUPS: Final[dict[str, list[Loop]]] = {
         (fields, [floats(5, 6), floats(5, 6), floats(5, 6)]),
         *((every_other, [floats(*n)] * 2) for n in ((7, 6), (9, 35), (3, 3))),
         (every_other, [floats(5, 7, dtype=np.float64)] * 2),
+        (waves, [floats(16, 17), floats(16, 17)]),
+        (waves, [floats(20, 13, dtype=np.float64)] * 2),
+        (smoothed, [floats(17, 16), floats(17, 16)]),
         (settled, [floats(9), floats(9)]),
         (settled_arrays, [floats(9), floats(9)]),
         (old_and_new, [floats(5)]),

@@ -117,6 +117,10 @@ AT = "memref.subview %x[{}] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1]
 MOVED = "4xf32, strided<[1], offset: ?>"
 
 
+STORED = "memref.store %v, %y[%c0] : memref<4xf32>"
+STORED_ELSEWHERE = "memref.store %v, %x[%c0] : memref<8xf32>"
+
+
 def plus(number: int) -> str:
     return f"%n = arith.constant {number} : index\n %next = arith.addi %i, %n : index\n"
 
@@ -129,14 +133,39 @@ def plus(number: int) -> str:
         (copied(f"{plus(4)} %from = {AT.format('%next')}", MOVED, target=f"%to = {AT.format('%i')}"), True),
         (copied(f"{plus(3)} %from = {AT.format('%next')}", MOVED, target=f"%to = {AT.format('%i')}"), False),
         (copied(f"%from = {AT.format('%c0')}", MOVED, target=f"%to = {AT.format('%i')}"), False),
-        (copied(f"%from = {AT.format('%i')}", MOVED, "memref.store %v, %y[%c0] : memref<4xf32>"), False),
-        (copied(f"%from = {AT.format('%i')}", MOVED, "%1 = memref.load %y[%c0] : memref<4xf32>"), False),
-        (copied(f"%from = {AT.format('%i')}", MOVED, "memref.store %v, %x[%c0] : memref<8xf32>"), True),
+        (copied(f"%from = {AT.format('%i')}", MOVED, STORED), True),
+        (copied(f"%from = {AT.format('%i')}", MOVED, "%1 = memref.load %y[%c0] : memref<4xf32>"), True),
+        (copied(f"%from = {AT.format('%i')}", MOVED, STORED + "\n" + STORED_ELSEWHERE), False),
+        (copied(f"%from = {AT.format('%i')}", MOVED, STORED_ELSEWHERE), True),
     ],
-    ids=["other", "same", "apart", "overlapping", "unknown", "stored", "loaded", "stored_elsewhere"],
+    ids=[
+        *("other", "same", "apart", "overlapping", "unknown"),
+        *("stored", "loaded", "stored_in_both", "stored_elsewhere"),
+    ],
 )
 def test_what_is_only_copied_is_written_where_it_goes(code: str, is_direct: bool) -> None:
     assert ("memref.copy" in names(code, write_directly)) is not is_direct
+
+
+@pytest.mark.parametrize(
+    ("filled", "is_direct"), [("%y", True), ("%x", False), ("%part", False)], ids=["target", "source", "part"]
+)
+def test_what_is_only_copied_is_computed_behind_a_fill_of_where_it_goes(filled: str, is_direct: bool) -> None:
+    """A fill of what it takes may not come before it."""
+    types = {"%x": "memref<8xf32>", "%y": "memref<4xf32>", "%part": f"memref<{MOVED}>"}
+    code = f"""func.func @kernel(%x: memref<8xf32>, %y: memref<4xf32>, %i: index, %v: f32) {{
+      %made = memref.alloc() : memref<4xf32>
+      %from = {AT.format("%i")}
+      {ADD.replace("FROM", "from").replace("TYPE", MOVED)}
+      %part = {AT.format("%i")}
+      linalg.fill ins(%v : f32) outs(%y : memref<4xf32>)
+      linalg.fill ins(%v : f32) outs({filled} : {types[filled]})
+      memref.copy %made, %y : memref<4xf32> to memref<4xf32>
+      return
+    }}"""
+    inside = names(code, write_directly)
+    assert ("memref.copy" not in inside) is is_direct
+    assert not is_direct or inside.index("linalg.generic") > inside.index("linalg.fill")
 
 
 COPIED_TO_A_LATER_ALLOCATION = """
