@@ -41,6 +41,7 @@ from .lower.kernels.loops.split_lanes import SplitLanes
 from .lower.kernels.partial_columns import PartialColumns
 from .lower.kernels.reduction_kernels import ReductionKernels
 from .lower.kernels.routines import ExpandRoutines, RoutineKernels
+from .lower.kernels.row_moves import RowMoves
 from .lower.kernels.small_ops import GroupSmallOps
 from .lower.kernels.stencil_kernels import StencilKernels
 from .lower.outline_layers import InlineLayers
@@ -116,6 +117,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     MarkBarriers(),
     LoopKernels(),
     ConvolutionKernels(),
+    RowMoves(),
     Convert(),
     OverlapCollectives(),
     FuseReductions(),

@@ -34,6 +34,7 @@ from .loops.allocations import MOST_ARGUMENTS
 from .loops.cost import ELEMENT, StepCosts
 from .loops.select import KERNEL, Obstacles, mark, time_text, why_no_kernels
 from .loops.times import elements
+from .row_moves import Chains, before_reshapes
 
 NAME: Final = "small"
 LARGEST: Final = 1 << 14  # elements of an array: larger ones are worth the host's tiles and threads
@@ -107,12 +108,22 @@ class _Grouping:
     def _group(self, operations: Sequence[Operation]) -> None:
         """Make calls of ops of one level that are worth it."""
         for group in _groups(operations):
-            if len(group.operations) < FEWEST_OPS:
+            if len(group.operations) < FEWEST_OPS or self._is_copied(group):
                 continue
             apart, together = self._times(group)
             if together < GAIN * apart:
                 times = f"{time_text(together)} in one kernel, {time_text(apart)} apart"
                 self._call(group, f"{len(group.operations)} ops on small arrays take about {times}")
+
+    def _is_copied(self, group: _Group) -> bool:
+        """Whether `row-moves` makes one copy of a group."""
+        if len(group.results) != 1 or len(group.operands) != 1:
+            return False
+        value = before_reshapes(next(iter(group.results)))
+        chains = Chains(self._reader.codec, self._reader)
+        if isinstance(value.owner, mlir.ir.Block) or chains.rows(value.owner.operation) is None:
+            return False
+        return chains.source(value) in group.operands
 
     def _call(self, group: _Group, why: str) -> None:
         """Replace the ops of a group by a call of a function of their own."""
