@@ -2,9 +2,18 @@
 
 from typing import Any
 
+import numpy as np
+
+from ...dialects.types import as_dtype
 from ..errors import DtypeError as TypePromotionError
 from ..library.numpy import issubdtype as _issubdtype
+from ..tracing.default_dtypes import narrowed
 from .typed_keys import KeyType
+
+
+def canonicalize_dtype(dtype: Any, allow_extended_dtype: bool = False) -> np.dtype:
+    """`dtype` as a NumPy dtype: float32 and complex64 for those of 64 bits, while `jax_enable_x64` is off."""
+    return narrowed(as_dtype(dtype))
 
 
 class extended:
@@ -24,4 +33,4 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
     return bool(_issubdtype(arg1, arg2))
 
 
-__all__ = ["TypePromotionError", "extended", "issubdtype", "prng_key"]
+__all__ = ["TypePromotionError", "canonicalize_dtype", "extended", "issubdtype", "prng_key"]

@@ -12,6 +12,8 @@ import importlib.util
 from types import ModuleType
 from typing import Any, Final
 
+from .narrow_dtypes import with_narrow_dtypes
+
 ADZE: Final = __name__.partition(".")[0]
 
 STAND_INS: Final = {
@@ -96,6 +98,7 @@ class Forwarding(ModuleType):
                 continue
             if isinstance(value, ModuleType) and value.__name__.partition(".")[0] == ADZE:
                 break  # a module of adze under JAX's name forwards too
+            value = with_narrow_dtypes(self._jax_name, value)
             setattr(self, name, value)
             return value
         try:

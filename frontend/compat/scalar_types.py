@@ -14,6 +14,7 @@ import ml_dtypes
 import numpy as np
 
 from ..library.numpy import asarray
+from ..tracing.default_dtypes import narrowed
 
 
 class ScalarType(type):
@@ -23,7 +24,7 @@ class ScalarType(type):
 
     def __call__(cls, x: Any = 0) -> Any:
         """An array of this dtype with the elements of `x`."""
-        return asarray(x, dtype=cls.dtype)
+        return asarray(x, dtype=narrowed(cls.dtype))
 
     def __eq__(cls, other: object) -> bool:
         return cls is other or other is cls.dtype.type

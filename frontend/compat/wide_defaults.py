@@ -18,7 +18,7 @@ from .. import tree
 from ..library.numpy.promotion import promotion_caches
 from ..staging.jitted import forget_all
 from ..tracing.array import Array
-from ..tracing.default_dtypes import Floating
+from ..tracing.default_dtypes import Floating, narrowed
 from ..tracing.scalars import WIDE
 
 MAKERS: Final = frozenset(
@@ -104,7 +104,8 @@ def _of_wide_results(
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if Floating.dtype == np.float32:
-            return function(*args, **kwargs)
+            result = function(*args, **kwargs)
+            return narrowed(result) if name == "result_type" else result
         bound = parameters.bind_partial(*args, **kwargs).arguments
         if bound.get("dtype") is not None:
             return function(*args, **kwargs)

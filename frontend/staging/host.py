@@ -26,15 +26,14 @@ _KINDS: Final = {bool: "biufVc", int: "iufVc", float: "fVc", complex: "c"}
 def runtime_argument(leaf: Any, dtype: np.dtype, device: Device | None = None) -> DeviceArray | np.ndarray:
     """One argument leaf as the runtime takes it, for a program on `device` if there is one."""
     if type(leaf) is np.ndarray:
-        is_wide = leaf.dtype != dtype and narrowed(leaf.dtype) == dtype
-        return leaf.astype(dtype) if is_wide else leaf
+        return _narrow_enough(leaf, dtype)
     if isinstance(leaf, Array):
         leaf = leaf if leaf.dtype == dtype else wide_array(leaf)
         if leaf.buffer is not None:
             return leaf.buffer
         return leaf.numpy() if device is None or not device.is_cpu else device_array_on_cpu(leaf, device)
     if isinstance(leaf, np.generic):
-        return np.asarray(leaf)
+        return _narrow_enough(np.asarray(leaf), dtype)
     if isinstance(leaf, (bool, int, float, complex)):
         return _python_scalar(leaf, dtype)
     if isinstance(leaf, np.ndarray):
@@ -51,6 +50,12 @@ def runtime_argument(leaf: Any, dtype: np.dtype, device: Device | None = None) -
     if isinstance(leaf, (list, tuple)):
         return _numbers(leaf, dtype)
     return np.asarray(leaf)
+
+
+def _narrow_enough(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """An array of NumPy's in `dtype` where programs written for JAX narrow it to that, else as it is."""
+    is_wide = array.dtype != dtype and narrowed(array.dtype) == dtype
+    return array.astype(dtype) if is_wide else array
 
 
 def view_on_cpu(array: Array, device: Device) -> Any:

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...dialects.types import short_name
 from ..errors import TraceError
+from .default_dtypes import narrow_stated
 from .jax_rules import array_text, follows_jax
 from .kinds import Kind, kind_of
 from .locations import user_location_text
@@ -188,7 +189,7 @@ class ArrayMethods:
 
     def astype(self, dtype: Any, copy: bool = True) -> Any:
         """The same numbers in another dtype."""
-        return _astype(self, dtype, copy=copy)
+        return _astype(self, narrow_stated(dtype, "astype"), copy=copy)
 
     def view(self, dtype: Any) -> Any:
         """The same bits in another dtype of equal width."""

@@ -8,6 +8,7 @@ a narrower array wider. Idea: both are asked at the one place where such a value
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -110,7 +111,7 @@ def is_float32() -> bool:
     64 bits off (after `adze.compat.install()`)."""
     name = _name_of(chosen())
     if name is None:
-        return (Installed.is_on and Floating.dtype == FLOAT32) or _from_settings() == "float32"
+        return is_narrow_program() or _from_settings() == "float32"
     return name == "float32"
 
 
@@ -133,12 +134,37 @@ def yields(dtype: np.dtype) -> bool:
 _NARROW: Final = {FLOAT64: FLOAT32, COMPLEX128: COMPLEX64}
 
 
+def is_narrow_program() -> bool:
+    """Whether this is a program written for JAX that leaves 64 bits off (after `adze.compat.install()`)."""
+    return Installed.is_on and Floating.dtype == FLOAT32
+
+
 def narrowed(dtype: np.dtype) -> np.dtype:
     """The dtype of an array of NumPy's where it enters: 32 bits for 64 in programs written for JAX that leave
     64 bits off (after `adze.compat.install()`), its own everywhere else."""
-    if dtype not in _WIDEST or not Installed.is_on or Floating.dtype != FLOAT32:
+    if dtype not in _WIDEST or not is_narrow_program():
         return dtype
     return _NARROW[dtype] if _name_of(chosen()) is None else dtype
+
+
+def narrow_stated(dtype: Any, function: str) -> Any:
+    """A dtype that a program states to `function`, as it is: but programs written for JAX that leave 64 bits
+    off get float32 and complex64 for those of 64 bits, with JAX's warning."""
+    if dtype is None or dtype is float or dtype is complex or not is_narrow_program():
+        return dtype  # Python's types are the default dtypes
+    try:
+        stated = np.dtype(dtype)
+    except TypeError:
+        return dtype
+    narrow = narrowed(stated)
+    if narrow == stated:
+        return dtype
+    warnings.warn(
+        f"Explicitly requested dtype {stated} requested in {function} is not available, and will be "
+        f"truncated to dtype {narrow}. To enable more dtypes, set jax_enable_x64.",
+        stacklevel=4,
+    )
+    return narrow
 
 
 @contextmanager

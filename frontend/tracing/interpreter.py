@@ -32,7 +32,7 @@ from ...dialects.types import (
 from ...passes.analysis.evaluate import WATCH
 from ..errors import ArgumentTypeError, OutOfRangeError
 from .array import Array, is_frozen
-from .default_dtypes import floating, narrowed, stated_dtype, yields
+from .default_dtypes import floating, is_narrow_program, narrowed, stated_dtype, yields
 from .exchange import of_dlpack
 from .frames import Frame, Tracer, current_frame, leaked, suspended_frame
 from .jax_rules import FLOAT0
@@ -334,8 +334,9 @@ def narrow_numbers() -> Iterator[None]:
         _NARROW.reset(token)
 
 
-are_narrow: Final = _NARROW.get
-"""Whether numbers are narrow here."""
+def are_narrow() -> bool:
+    """Whether numbers are narrow here: in that context, and in programs written for JAX without 64 bits."""
+    return _NARROW.get() or is_narrow_program()
 
 
 _FACES: Final = {wide: narrow for narrow, wide in WIDE.items()}

@@ -1,7 +1,8 @@
 """Python's numbers in the dtypes of arrays, and the wide form of weakly typed arrays: both without ops.
 
 Input: a Python number and a dtype. Output: a 0-d array, or the `OutOfRangeError` for a dtype that does not
-hold the number. Loaded programs need this much of the tracer and no more.
+hold the number (in programs written for JAX: infinity). Loaded programs need this much of the tracer and no
+more.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from ...dialects.types import BFLOAT16, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
 from ..errors import DtypeError, OutOfRangeError
 from .array import Array
+from .default_dtypes import is_narrow_program
 from .locations import user_location_text
 
 WIDE: Final = {FLOAT32: FLOAT64, COMPLEX64: COMPLEX128}
@@ -51,7 +53,8 @@ def scalar_in_dtype(x: bool | int | float | complex, dtype: np.dtype) -> Array:
         return Array(np.asarray(int(x), dtype))  # type: ignore[arg-type]
     with np.errstate(all="ignore"):
         value = np.asarray(math.inf if _is_giant(x) else x).astype(dtype)
-    if dtype.kind != "b" and _is_finite(x) and not np.isfinite(value):
+    is_too_large = dtype.kind != "b" and _is_finite(x) and not np.isfinite(value)
+    if is_too_large and not (is_narrow_program() and isinstance(x, (float, complex))):
         raise OutOfRangeError(
             f"{shown} is out of range for {dtype.name} (at most {largest(dtype):.6g} in magnitude)",
             where=user_location_text(),

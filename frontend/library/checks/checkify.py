@@ -128,7 +128,7 @@ def _numbers(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[Shown], 
     for place, part in zip(shown, parts, strict=True):
         cut = slice(place.start, place.start + part.size)
         if part.dtype in INEXACT:
-            floats = floats.at[cut].set(part.astype(np.float64))
+            floats = floats.at[cut].set(xp.astype(part, np.float64))
         else:
             integers = integers.at[cut].set(part.astype(np.int64))
     return shown, floats, integers

@@ -38,13 +38,13 @@ def load(file: Any, *args: Any, **kwargs: Any) -> Any:
     return asarray(found) if isinstance(found, np.ndarray) else found
 
 
-def frombuffer(buffer: Any, dtype: Any = FLOAT32, count: int = -1, offset: int = 0) -> Any:
-    """The bytes of an object with a buffer as a vector, copied."""
+def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Any:
+    """The bytes of an object with a buffer as a vector, copied; by default they are float64, as in NumPy."""
     return asarray(np.frombuffer(buffer, dtype, count, offset).copy())
 
 
-def fromfile(file: Any, dtype: Any = FLOAT32, count: int = -1, sep: str = "", offset: int = 0) -> Any:
-    """The numbers of a binary file, or of a text file separated by `sep`, as a vector."""
+def fromfile(file: Any, dtype: Any = float, count: int = -1, sep: str = "", offset: int = 0) -> Any:
+    """The numbers of a binary file, or of a text file separated by `sep`, as a vector; by default float64."""
     return asarray(np.fromfile(file, dtype, count, sep, offset))
 
 

@@ -82,12 +82,12 @@ def map_coordinates(
 def _wide(value: Any) -> Any:
     if value.dtype in INEXACT:
         return value if value.dtype.itemsize > 2 else value.astype(np.float32)
-    return value.astype(np.float64)
+    return xp.astype(value, np.float64)
 
 
 def _corners(place: Any, order: int) -> list[tuple[Any, Any]]:
     """The elements beside a position, each with its weight."""
-    place = place if place.dtype in INEXACT else place.astype(np.float64)
+    place = place if place.dtype in INEXACT else xp.astype(place, np.float64)
     if order == 0:
         away = xp.where(place >= 0, xp.floor(place + 0.5), xp.ceil(place - 0.5))
         return [(away.astype(INT64), None)]

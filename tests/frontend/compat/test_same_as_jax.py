@@ -52,6 +52,15 @@ jnp.arange(3).at[0].set(2.5)
 jnp.arange(3).at[1].add(jnp.float32(2.7))
 jnp.arange(3.0).at[0].set(2 + 0j)
 jax.pure_callback(np.float64, jax.ShapeDtypeStruct((), jnp.float32), jnp.float32(1))
+jnp.zeros(2, "float64"), jnp.ones(1, jnp.complex128), x.astype(np.float64), jnp.float64(2), jnp.complex128(2)
+jnp.sum(x, dtype=np.float64), jnp.arange(0, 1, 0.5, np.float64), jnp.asarray(host, dtype=host.dtype)
+jax.lax.convert_element_type(x, "float64"), jax.lax.full((2,), 1.5, np.float64), jnp.frombuffer(host)
+jax.random.uniform(jax.random.key(0), (2,), dtype=np.float64), jax.nn.one_hot(0, 2, dtype=np.float64)
+jax.dtypes.canonicalize_dtype(np.float64), jnp.result_type(np.float64), jnp.result_type(host, x)
+jax.jit(lambda x: x * 2)(np.float64(2)).dtype, jax.jit(lambda x: x * 2)(np.complex128(2)).dtype
+float(jax.grad(lambda x: jnp.log(1.0 + jnp.exp(x)))(100.0)), jax.jit(jnp.exp)(100.0), jnp.square(1e30)
+x * 1e39, jnp.array(-1e300), x < 1e40, jnp.where(x > 1, x, -1e50), jnp.full(2, 1e60) * x[0]
+jax.lax.while_loop(lambda x: x < 1e40, lambda x: x * 10.0, 1.0), bool(jnp.array(0.1) == 0.1)
 np.allclose(x, x), np.array_equal(x, x)
 type(np.stack([x, x])).__name__, np.concatenate([x, x]).flags.writeable
 np.polynomial.polynomial.polyval(x, [1, 2])

@@ -107,7 +107,7 @@ def test_files_and_texts_are_those_of_numpy() -> None:
     assert anp.array_repr(anp.asarray(V)) == "array([0., 1., 2.])"
     assert anp.array_str(V) == "[0. 1. 2.]"
     assert anp.fromstring("1 2 3", sep=" ").tolist() == [1, 2, 3]
-    assert anp.frombuffer(np.float32([1, 2]).tobytes()).tolist() == [1, 2]
+    assert anp.frombuffer(np.float64([1, 2]).tobytes()).tolist() == [1, 2]
     assert anp.fromiter(range(3), int).tolist() == [0, 1, 2]
     with anp.printoptions(precision=1):
         assert anp.get_printoptions()["precision"] == 1
