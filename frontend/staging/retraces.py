@@ -121,6 +121,8 @@ def kind_of_leaf(leaf: Any) -> Any:
             hint="specs are for .trace(); call with arrays",
         )
     if isinstance(leaf, Tracer):
-        raise leaked(leaf)
+        if leaf.kept is None:
+            raise leaked(leaf)
+        return kind_of_leaf(leaf.kept)
     parameter = parameter_of(leaf, "argument")
     return (parameter.type.shape, parameter.type.dtype)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ import numpy as np
 from ...dialects import mlir
 from ...dialects.types import INEXACT, TensorType
 from ...passes.analysis.evaluate import Evaluation
+from .array import Array
 
 if TYPE_CHECKING:
     from .frames import Frame, Program
@@ -122,6 +124,50 @@ def is_differentiated(frame: Frame, value: Any) -> bool:
         ):
             return True
     return False
+
+
+def keep_fixed_values(frame: Frame, results: Sequence[Any]) -> None:
+    """Let tracers that outlive an eager transform, in a closure that its function returns say, have their
+    elements if these follow from no argument that it maps or differentiates: JAX traces no such value."""
+    returned = {id(r) for r in results}
+    for reference in frame.live or ():
+        tracer = reference()
+        if tracer is None or id(tracer) in returned or not _is_fixed(frame, tracer.value):
+            continue
+        with suppress(UnknownValueError):
+            tracer.kept = Array(np.asarray(frame.values.of(tracer.value)))
+            tracer.kept.weak_type = tracer.weak_type
+    frame.live = None
+
+
+def _is_fixed(frame: Frame, value: Any) -> bool:
+    """Whether a value of a frame that is traced for one call follows from no argument that is mapped or
+    differentiated; never within `jit`."""
+    wanted, seen = [value], set()
+    while wanted:
+        value = wanted.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        operation = value.owner
+        if not isinstance(operation, mlir.ir.Block):
+            wanted += operation.operands
+            continue
+        source = source_of(frame, value)
+        if not isinstance(source, KnownArgument) or source.is_differentiated:
+            return False
+        outer = source.value
+        if hasattr(outer, "frame") and not _is_fixed(outer.frame, outer.value):
+            return False
+    return _is_of_one_call(frame)
+
+
+def _is_of_one_call(frame: Frame) -> bool:
+    """Whether a frame and all around it are traced for the elements of their arguments: no branch is."""
+    enclosing: Frame | None = frame
+    while enclosing is not None and enclosing.argument_sources:
+        enclosing = enclosing.parent
+    return enclosing is None
 
 
 def results_of(program: Program, symbol: str, operands: Sequence[Any], count: int) -> list[KnownArgument]:

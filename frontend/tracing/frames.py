@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import sys
 import threading
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -29,8 +30,15 @@ from ...dialects.types import SIZE, TensorType, storage
 from ...passes.ir.construction import add_function, finish_function, unique_symbol
 from ..errors import ConcretizationError, LeakedTracerError
 from .array import Array, ArrayMethods
-from .concrete_values import FrameValues, KnownArgument, MappedArgument, UnknownValueError, is_differentiated
-from .jax_rules import follows_jax
+from .concrete_values import (
+    FrameValues,
+    KnownArgument,
+    MappedArgument,
+    UnknownValueError,
+    is_differentiated,
+    keep_fixed_values,
+)
+from .jax_rules import Installed, follows_jax
 from .locations import is_call_of, place_of_op, user_line, user_location_text
 from .operators import library_function
 from .sizes import Dim
@@ -91,7 +99,18 @@ class Program:
 class Tracer(ArrayMethods):
     """An array that will exist when the traced program runs; has a shape and a dtype, but no elements."""
 
-    __slots__ = ("__weakref__", "_shape", "frame", "sizes", "type", "value", "weak_type", "where", "wide")
+    __slots__ = (
+        "__weakref__",
+        "_shape",
+        "frame",
+        "kept",
+        "sizes",
+        "type",
+        "value",
+        "weak_type",
+        "where",
+        "wide",
+    )
 
     def __init__(
         self, frame: Frame, value: Any, type_: TensorType, shape: tuple[Any, ...] | None = None
@@ -105,6 +124,10 @@ class Tracer(ArrayMethods):
         self.sizes: tuple[int | str | None, ...] | None = None
         """The texts of dimensions, where nobody has asked for their values yet."""
         self.where: tuple[str, int] | None = None
+        self.kept: Array | None = None
+        """Its elements, where it has outlived its trace and depended on nothing of it."""
+        if frame.live is not None:
+            frame.live.append(weakref.ref(self))
 
     @property
     def shape(self) -> tuple[Any, ...]:
@@ -142,10 +165,15 @@ class Tracer(ArrayMethods):
         return tuple(n.text if isinstance(n, Dim) else int(n) for n in shape)
 
     def __repr__(self) -> str:
+        if self.kept is not None:
+            return repr(self.kept)
         if follows_jax():
             sizes = ",".join(map(str, self.size_texts()))
             return f"JitTracer({'~' if self.weak_type else ''}{self.dtype.name}[{sizes}])"
         return f"Tracer<{self.type}>"
+
+    def __str__(self) -> str:
+        return repr(self) if self.kept is None else str(self.kept)
 
     def origin(self) -> str:
         """Where the value was made, for messages."""
@@ -157,6 +185,8 @@ class Tracer(ArrayMethods):
 
     def concrete(self) -> np.ndarray:
         """The elements, which it has outside `jit`; raises `UnknownValueError` elsewhere."""
+        if self.kept is not None:
+            return self.kept.numpy()
         if not self.frame.open:
             raise leaked(self)
         for frame in _stack.frames:
@@ -235,9 +265,13 @@ class Tracer(ArrayMethods):
         return format(value if value.ndim else value[()], specification)
 
     def tobytes(self, order: str = "C") -> Any:
+        if self.kept is not None:
+            return self.kept.numpy().tobytes(order)  # type: ignore[arg-type]
         raise self.has_no_value("tobytes()", "return the array and convert it outside the traced function")
 
     def __reduce_ex__(self, protocol: Any) -> Any:
+        if self.kept is not None:
+            return self.kept.__reduce_ex__(protocol)
         raise self.has_no_value("pickling", "return the array and pickle it outside the traced function")
 
     def tolist(self) -> Any:
@@ -253,7 +287,7 @@ class Tracer(ArrayMethods):
 
     def _check_not_differentiated(self, wanted: str) -> None:
         """Raise where a derivative would be lost without a word."""
-        if is_differentiated(self.frame, self.value):
+        if self.kept is None and is_differentiated(self.frame, self.value):
             raise ConcretizationError(
                 f"{wanted} of {self.type}, which is differentiated (it comes from {self.origin()}): "
                 "its derivative would be lost",
@@ -261,7 +295,9 @@ class Tracer(ArrayMethods):
                 hint="use adze.numpy; where no derivative is wanted, convert adze.stop_gradient(x)",
             )
 
-    def __dlpack__(self, **_: Any) -> Any:
+    def __dlpack__(self, **options: Any) -> Any:
+        if self.kept is not None:
+            return self.kept.__dlpack__(**options)
         hint = "return the array and export it outside the traced function"
         raise self.has_no_value("__dlpack__()", hint)
 
@@ -309,6 +345,8 @@ class Frame:
         self.asked = False
         """Whether Python asked for a value while the function was traced, so that it holds for that alone."""
         self.open = True
+        self.live: list[weakref.ref[Tracer]] | None = [] if Installed.is_on else None
+        """The tracers of the frame, where some may outlive it: in programs written for JAX."""
         self.location = program.location(where)
         self.operation, self.block = add_function(program.module, self.symbol, self.location, private=private)
         self.emitter = Emitter(program.codec, mlir.ir.InsertionPoint(self.block), self.location)
@@ -378,6 +416,8 @@ class Frame:
         if isinstance(operand, Tracer):
             if operand.frame is self:
                 return operand.value
+            if operand.kept is not None:
+                return self.value_of(operand.kept)
             return self._capture(operand, operand.type)
         array = operand if isinstance(operand, np.ndarray) else np.asarray(operand)
         known = self._constants.get(id(operand))
@@ -452,6 +492,7 @@ class Frame:
 
     def finish(self, results: Sequence[Any]) -> None:
         """Return `results` (operands of any kind) and close the function."""
+        keep_fixed_values(self, results)
         finish_function(self.operation, [self.value_of(r) for r in results], self.location)
         self.open = False
         self._values = None

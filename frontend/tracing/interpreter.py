@@ -80,7 +80,7 @@ class Interpreter(Builder[Any]):
             if frame is not None:
                 return self._record(frame, op, operands, attributes)
             for operand in operands:
-                if isinstance(operand, Tracer):
+                if isinstance(operand, Tracer) and operand.kept is None:
                     return self._record(_recorded(operand), op, operands, attributes)
             return self._evaluate(op, operands, attributes)
         except AdzeError as error:
@@ -248,6 +248,7 @@ def as_value(x: Any, dtype: Any = None) -> Any:
     """
     wanted = None if dtype is None else stated_dtype(dtype)
     if isinstance(x, (Tracer, Array)):
+        x = x.kept if isinstance(x, Tracer) and x.kept is not None else x
         return x if wanted is None or x.dtype == wanted else ops.convert(wide_of(x), dtype=wanted)
     if isinstance(x, Dim):
         result = ops.size_to_array(x, dtype=wanted or np.dtype(np.int64))

@@ -61,6 +61,12 @@ jax.jit(lambda x: x * 2)(np.float64(2)).dtype, jax.jit(lambda x: x * 2)(np.compl
 float(jax.grad(lambda x: jnp.log(1.0 + jnp.exp(x)))(100.0)), jax.jit(jnp.exp)(100.0), jnp.square(1e30)
 x * 1e39, jnp.array(-1e300), x < 1e40, jnp.where(x > 1, x, -1e50), jnp.full(2, 1e60) * x[0]
 jax.lax.while_loop(lambda x: x < 1e40, lambda x: x * 10.0, 1.0), bool(jnp.array(0.1) == 0.1)
+kept(lambda held: jax.vmap(lambda k: held.append(jnp.arange(2.0) * 2) or k)(x)) + 1
+kept(lambda held: jax.grad(lambda k, n: held.append(n * 2) or (n * k).sum())(x, x)) * x
+jax.jit(jnp.sin)(kept(lambda held: jax.vmap(lambda k, n: held.append(n * 2) or k, (0, None))(x, 0.5)))
+jax.grad(lambda y: (y * kept(lambda held: jax.vmap(lambda k: held.append(jnp.ones(3)) or k)(x))).sum())(x)
+repr(kept(lambda held: jax.vmap(lambda k: held.append(jnp.ones(3) + 1) or k)(x)).tolist())
+error(lambda: kept(lambda h: jax.jit(lambda k: h.append(jnp.ones(3)) or k)(x)) + 1)
 np.allclose(x, x), np.array_equal(x, x)
 type(np.stack([x, x])).__name__, np.concatenate([x, x]).flags.writeable
 np.polynomial.polynomial.polyval(x, [1, 2])
@@ -178,6 +184,11 @@ PROGRAM: Final = """
     def inside(context, function):
         with context:
             return function()
+
+    def kept(run):
+        held = []
+        run(held)
+        return held[0]
 
     zeros = np.zeros(3, jax.dtypes.float0)
 
