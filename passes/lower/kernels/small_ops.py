@@ -10,7 +10,7 @@ They are where the estimate of `cost.py` is that one kernel takes less time than
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ....dialects import mlir
@@ -73,6 +73,8 @@ class _Group:
     operations: list[Operation] = field(default_factory=list)
     operands: dict[Value, None] = field(default_factory=dict)
     results: dict[Value, None] = field(default_factory=dict)
+    is_needed: bool = False
+    """Whether IREE would make a kernel of too many arrays of it."""
 
     def is_possible_with(self, other: _Group) -> bool:
         """Whether one kernel may have the ops of both."""
@@ -108,10 +110,12 @@ class _Grouping:
     def _group(self, operations: Sequence[Operation]) -> None:
         """Make calls of ops of one level that are worth it."""
         for group in _groups(operations):
-            if len(group.operations) < FEWEST_OPS or self._is_copied(group):
+            # Those that it takes results of may be calls by now.
+            group = replace(_group(group.operations), is_needed=group.is_needed)
+            if not group.is_needed and (len(group.operations) < FEWEST_OPS or self._is_copied(group)):
                 continue
             apart, together = self._times(group)
-            if together < GAIN * apart:
+            if together < GAIN * apart or group.is_needed:
                 times = f"{time_text(together)} in one kernel, {time_text(apart)} apart"
                 self._call(group, f"{len(group.operations)} ops on small arrays take about {times}")
 
@@ -249,13 +253,34 @@ def _groups(operations: Sequence[Operation]) -> list[_Group]:
         last = groups[-1] if groups else None
         if last is not None and last.is_possible_with(group):
             last.add(group)
-        elif group.is_possible_with(_Group()):
-            groups.append(group)
+        else:
+            groups += _divided(group)
     # Ops of earlier groups may have moved these; the hash of an op follows its operands.
     places = {child.operation: k for k, child in enumerate(operations[0].block.operations)}
     for group in groups:
         group.operations.sort(key=places.__getitem__)
     return groups
+
+
+def _divided(group: _Group) -> list[_Group]:
+    """A connected group as groups of as few arrays as a dispatch takes, one behind the other.
+
+    IREE makes one kernel of all ops on single numbers that it finds in a row, however many numbers these are,
+    and loads no program with it: such groups are needed, whatever they gain.
+    """
+    if group.is_possible_with(_Group()):
+        return [group]
+    if len(group.operations) == 1:
+        return []
+    middle = len(group.operations) // 2
+    halves = [_group(group.operations[:middle]), _group(group.operations[middle:])]
+    is_of_numbers = all(_is_number(v) for v in (*group.operands, *group.results))
+    return [replace(part, is_needed=is_of_numbers) for half in halves for part in _divided(half)]
+
+
+def _is_number(value: Value) -> bool:
+    type_ = mlir.ir.RankedTensorType(value.type)
+    return all(size == 1 for size in type_.shape)
 
 
 def _connected(operations: Sequence[Operation]) -> list[list[int]]:
