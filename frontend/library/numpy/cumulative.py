@@ -14,6 +14,7 @@ from .arguments import (
     dtype_of,
     float_value,
     full_like,
+    integer,
     normalize_axes,
     normalize_axis,
     refuse_out,
@@ -105,6 +106,7 @@ def part(x: Any, axis: int, start: Any, stop: Any) -> Any:
 
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """Differences of neighbours along `axis`, taken `n` times; of booleans whether they differ."""
+    n = integer("diff", n, "n, the number of times,")
     if n < 0:
         raise argument_error(f"diff: n must not be negative, got {n}")
     value = asarray_of(a)

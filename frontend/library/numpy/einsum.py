@@ -35,7 +35,15 @@ def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> t
         strategy = "auto" if optimize else [tuple(range(len(operands)))]
     from opt_einsum import contract_path  # as below
 
-    path, info = contract_path(subscripts, *shapes, shapes=True, optimize=strategy)
+    if not isinstance(subscripts, str):
+        raise type_error(
+            f"einsum_path: the first argument must be a string like 'ij,jk->ik', got {subscripts!r}"
+        )
+    try:
+        path, info = contract_path(subscripts, *shapes, shapes=True, optimize=strategy)
+    except (KeyError, TypeError, ValueError) as error:  # of opt_einsum
+        shown = ", ".join(str(list(shape)) for shape in shapes)
+        raise argument_error(f"einsum_path: {subscripts!r} of arrays of shapes {shown}: {error}") from None
     return ["einsum_path", *path], info
 
 

@@ -21,6 +21,7 @@ from .arguments import (
     require_sizes,
     scalar,
     shape_error,
+    type_error,
 )
 from .arithmetic import add, divide, subtract
 from .creation import linspace
@@ -83,7 +84,10 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
             f"histogram: bins={bins!r} chooses a number from values; state a number or edges"
         )
     if not isinstance(bins, int):
-        return asarray_of(bins)
+        edges = asarray_of(bins)
+        if edges.ndim != 1:
+            raise type_error(f"histogram: bins must be an integer or a vector of edges, got {bins!r}")
+        return edges
     value = asarray_of(a)
     if bins <= 0:
         raise argument_error(f"histogram: bins must be positive, got {bins}")

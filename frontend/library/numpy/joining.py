@@ -320,6 +320,8 @@ def _index(function: str, obj: Any, count: int) -> Any:
     known = np.asarray(positions)
     if not known.size and known.dtype != np.bool_:
         return known.astype(np.int64)  # NumPy makes an empty list one of floats
+    if known.dtype.kind not in "biu":
+        raise type_error(f"{function}: positions must be integers or a mask, got {obj!r}")
     if known.dtype != np.bool_ and known.size and (known.min() < -count or known.max() >= count):
         message = f"{function}: position {positions} is out of range, there are {count}"
         raise IndexBoundsError(message, where=user_location_text())
@@ -328,4 +330,6 @@ def _index(function: str, obj: Any, count: int) -> Any:
 
 def trim_zeros(filt: Any, trim: Literal["f", "b", "fb"] = "fb") -> Any:
     """A concrete vector without its leading and trailing zeros."""
+    if not isinstance(trim, str) or trim.lower() not in ("f", "b", "fb", "bf"):
+        raise argument_error(f"trim_zeros: trim must be 'f', 'b' or 'fb', got {trim!r}")
     return Array(np.trim_zeros(concrete("trim_zeros", filt, "the vector"), trim))

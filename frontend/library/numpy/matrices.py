@@ -16,13 +16,16 @@ from .arguments import (
     count_of,
     dtype_of,
     full_like,
+    integer,
     normalize_axes,
     possible,
     refuse_out,
     require_rank,
     scalar,
     shape_error,
+    shape_of,
     size,
+    static_size,
 )
 from .arithmetic import power
 from .creation import arange
@@ -50,8 +53,8 @@ def _diagonal_number(k: Any) -> int:
 
 def eye(N: Any, M: Any = None, k: int = 0, dtype: Any = FLOAT32, *, device: Any = None) -> Any:
     """Ones on the diagonal `k` of an `[N, M]` matrix (`M = N` by default), zeros elsewhere."""
-    rows = size("eye", N)
-    mask = _beside(rows, rows if M is None else size("eye", M), k, "EQ")
+    rows, columns = shape_of("eye", (N, N if M is None else M))
+    mask = _beside(rows, columns, k, "EQ")
     return convert(mask, FLOAT32 if dtype is None else dtype_of("eye", dtype))
 
 
@@ -62,8 +65,8 @@ def identity(n: Any, dtype: Any = FLOAT32) -> Any:
 
 def tri(N: Any, M: Any = None, k: int = 0, dtype: Any = FLOAT32) -> Any:
     """Ones at and below the diagonal `k`, zeros above."""
-    rows = size("tri", N)
-    return convert(_beside(rows, rows if M is None else size("tri", M), k, "LE"), dtype_of("tri", dtype))
+    rows, columns = shape_of("tri", (N, N if M is None else M))
+    return convert(_beside(rows, columns, k, "LE"), dtype_of("tri", dtype))
 
 
 def tril(m: Any, k: int = 0) -> Any:
@@ -86,8 +89,9 @@ def _triangle(function: str, x: Any, k: int, direction: str) -> Any:
     return ops.select(mask, value, full_like(value, 0))
 
 
-def _triangle_indices(shape: Any, k: int, keep: Any) -> tuple[Any, Any]:
-    rows, columns = keep(np.ones(shape, bool), k).nonzero()
+def _triangle_indices(function: str, n: Any, k: Any, m: Any, keep: Any) -> tuple[Any, Any]:
+    shape = [static_size(function, side, "a side") for side in shape_of(function, (n, n if m is None else m))]
+    rows, columns = keep(np.ones(shape, bool), integer(function, k, "the diagonal k")).nonzero()
     return arange_of(rows), arange_of(columns)
 
 
@@ -98,12 +102,12 @@ def arange_of(indices: np.ndarray) -> Any:
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
     """Rows and columns of the lower triangle."""
-    return _triangle_indices((n, n if m is None else m), k, np.tril)
+    return _triangle_indices("tril_indices", n, k, m, np.tril)
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
     """Rows and columns of the upper triangle."""
-    return _triangle_indices((n, n if m is None else m), k, np.triu)
+    return _triangle_indices("triu_indices", n, k, m, np.triu)
 
 
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
@@ -173,7 +177,7 @@ def _zero_bits(dtype: np.dtype) -> np.ndarray:
 
 def diag(v: Any, k: int = 0) -> Any:
     """Of a vector the matrix with it on diagonal `k`; of a matrix its diagonal `k`."""
-    value = asarray_of(v)
+    value, k = asarray_of(v), integer("diag", k, "the diagonal k")
     if value.ndim == 2:
         return diagonal(value, offset=k)
     if value.ndim != 1:

@@ -15,7 +15,7 @@ from ....dialects.types import COMPLEX64, FLOAT32, FLOATS, INT64, INTEGERS
 from ...errors import TraceError
 from ...tracing.interpreter import ops
 from ...tracing.locations import user_location_text
-from .arguments import argument_error, concrete, normalize_axis, shape_error
+from .arguments import argument_error, concrete, integer, normalize_axis, shape_error
 from .arithmetic import clip, remainder, subtract
 from .arithmetic import nextafter as next_after
 from .creation import arange, asarray
@@ -116,6 +116,7 @@ def mask_indices(
 
     The mask must be known while tracing. `size` cuts the indices, or pads them with 0.
     """
+    n = integer("mask_indices", n, "n, the size of the matrix,")
     mask = concrete("mask_indices", mask_func(np.ones((n, n), np.int32), k), "the mask")
     rows, columns = np.nonzero(mask)
     if size is not None:

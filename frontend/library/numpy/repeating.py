@@ -14,6 +14,7 @@ from ...tracing.sizes import product
 from .arguments import (
     argument_error,
     concrete,
+    dtype_error,
     integer,
     normalize_axis,
     shape_error,
@@ -43,6 +44,8 @@ def repeat(a: Any, repeats: Any, axis: Any = None, *, total_repeat_length: int |
         total = integer("repeat", total_repeat_length, "total_repeat_length")
         return _repeated_to(value, asarray_of(repeats), place, total)
     counts = concrete("repeat", repeats, "repeats")
+    if counts.size and counts.dtype.kind not in "iub":
+        raise dtype_error(f"repeat: repeats must be integers, got {counts.dtype.name}")
     if counts.size and counts.min() < 0:
         raise argument_error(f"repeat: repeats must not be negative, got {counts.tolist()}")
     if counts.size == 1:

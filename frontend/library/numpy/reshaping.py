@@ -5,7 +5,7 @@ Each is a few movement primitives; sizes may be dynamic wherever the result's sh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -134,6 +134,8 @@ def transpose(a: Any, axes: Any = None) -> Any:
     value = asarray_of(a)
     if axes is None:
         axes = tuple(range(value.ndim))[::-1]
+    if not isinstance(axes, Iterable):
+        raise type_error(f"transpose: expected all axes as a tuple, got {axes!r}")
     order = normalize_axes("transpose", tuple(axes), value.ndim)
     if len(order) != value.ndim:
         raise shape_error(f"transpose: axes {tuple(axes)} must name every axis of {type_text(value)} once")

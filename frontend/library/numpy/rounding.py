@@ -8,7 +8,7 @@ import numpy as np
 
 from ....dialects.types import BFLOAT16, BOOL, COMPLEX, FLOAT16, FLOAT32, FLOATS, INEXACT, INTEGERS
 from ...tracing.interpreter import ops
-from .arguments import dtype_error, float_value, full_like, refuse_out
+from .arguments import dtype_error, float_value, full_like, integer, refuse_out
 from .arithmetic import clip, divide, moving_with, multiply, subtract, with_sign_of
 from .dtypes import finfo
 from .elementwise_decorator import elementwise
@@ -65,7 +65,7 @@ def fix(x: Any) -> Any:
 def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
     """`a` rounded to `decimals` digits after the point, halves to even; integers stay as they are."""
     refuse_out("round", out)
-    value = asarray_of(a)
+    value, decimals = asarray_of(a), integer("round", decimals, "decimals")
     if value.dtype == BOOL:
         value = ops.convert(value, dtype=FLOAT32)
     if value.dtype not in INEXACT:

@@ -22,6 +22,7 @@ from .arguments import (
     require_sizes,
     scalar,
     shape_error,
+    type_error,
 )
 from .arithmetic import floor_divide, minimum, remainder
 from .logic import truth
@@ -47,6 +48,8 @@ def where(
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
     """Of `choicelist` the array of the first condition that holds, else `default`."""
+    if not isinstance(condlist, (list, tuple)) or not isinstance(choicelist, (list, tuple)):
+        raise type_error("select: expected a list of conditions and a list of choices")
     if len(condlist) != len(choicelist) or not condlist:
         raise argument_error(f"select: got {len(condlist)} conditions and {len(choicelist)} choices")
     choices = promote(*choicelist, default)
@@ -59,6 +62,8 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 def choose(a: Any, choices: Sequence[Any], out: Any = None, mode: str = "clip") -> Any:
     """Elementwise, of the arrays `choices` the one that `a` numbers; numbers are clipped or wrapped."""
     refuse_out("choose", out)
+    if choices is None or isinstance(choices, (bool, int, float, complex)):
+        raise type_error(f"choose: expected a sequence of arrays as choices, got {choices!r}")
     number, *arrays = broadcast_together([asarray_of(a), *promote(*choices)])
     if mode == "wrap":
         number = remainder(number, len(arrays))

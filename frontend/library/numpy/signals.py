@@ -13,7 +13,7 @@ from ...tracing.function_scope import keep_dimensions
 from ...tracing.interpreter import ops
 from ...tracing.sizes import maximum as largest_size
 from ...tracing.sizes import minimum as least_size
-from .arguments import argument_error, float_value, full_like, require_sizes, shape_error
+from .arguments import argument_error, float_value, full_like, integer, require_sizes, shape_error
 from .arithmetic import add, clip, divide, multiply, remainder, sqrt, subtract
 from .cumulative import part
 from .joining import concat
@@ -130,29 +130,35 @@ def _correlated(function: str, x: Any, y: Any, mode: str) -> Any:
     return convert(ravel(result), dtype)
 
 
+def _points(function: str, count: Any) -> int:
+    """The number of points of a window; NumPy's own windows make of a float what its integer would be."""
+    is_whole = isinstance(count, float) and count.is_integer()
+    return integer(function, int(count) if is_whole else count, "M, the number of points,")
+
+
 def bartlett(M: int) -> Any:
     """The triangular window of `M` points, float32."""
-    return Array(np.bartlett(M).astype(floating()))
+    return Array(np.bartlett(_points("bartlett", M)).astype(floating()))
 
 
 def blackman(M: int) -> Any:
     """Blackman's window of `M` points, float32."""
-    return Array(np.blackman(M).astype(floating()))
+    return Array(np.blackman(_points("blackman", M)).astype(floating()))
 
 
 def hamming(M: int) -> Any:
     """Hamming's window of `M` points, float32."""
-    return Array(np.hamming(M).astype(floating()))
+    return Array(np.hamming(_points("hamming", M)).astype(floating()))
 
 
 def hanning(M: int) -> Any:
     """Hann's window of `M` points, float32."""
-    return Array(np.hanning(M).astype(floating()))
+    return Array(np.hanning(_points("hanning", M)).astype(floating()))
 
 
 def kaiser(M: int, beta: float) -> Any:
     """Kaiser's window of `M` points, float32; `beta` is a number."""
-    return Array(np.kaiser(M, beta).astype(floating()))
+    return Array(np.kaiser(_points("kaiser", M), beta).astype(floating()))
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Any:
