@@ -22,10 +22,11 @@ from ..errors import ArgumentError
 from ..sharding.arrays import is_divided
 from ..tracing.array import Array
 from ..tracing.default_dtypes import CHOICES, chosen, is_float32, names_widening
-from ..tracing.frames import current_frame, suspended_frame, trace_of
+from ..tracing.frames import JIT_DISABLED, current_frame, suspended_frame, trace_of
 from ..tracing.interpreter import laid_out
 from ..tracing.locations import located, user_location_text
 from ..tracing.mesh_in_force import MESH, mesh_in_force
+from ..tracing.references import any_alive
 from ..tracing.trace import argument_names, function_name, keyword_names, parameter_of, trace_program
 from .donation import Donation
 from .entries import UNKNOWN, Entry, KnownCalls
@@ -89,6 +90,7 @@ class Jitted:
         self._known = _new_known_calls()
         self._layouts: dict[Signature, Sequence[Any]] = {}
         self._retraces: list[Retrace] = []
+        self._transforms: dict[tuple[Any, ...], Jitted] = {}
         self.plans: dict[Any, Any] = {}
         """How calls are made while there are references (`new_ref`)."""
         self._lock = threading.RLock()
@@ -99,11 +101,28 @@ class Jitted:
         self._shardings = shardings
         self._is_plain = not self._has_static and self._donation is None and shardings is None
 
+    def transformed(
+        self, key: tuple[Any, ...], transform: Callable[[Callable[..., Any]], Callable[..., Any]]
+    ) -> Jitted | None:
+        """`transform(function)`, jitted like this one; one for each `key`, None where that has no hash."""
+        if JIT_DISABLED.get() or WATCH.get() is not None or any_alive():
+            return None
+        try:
+            known = self._transforms.get(key)
+        except TypeError:
+            return None
+        if known is None:
+            static = self._static_nums, self._static_names
+            made = transform(self.function)
+            known = Jitted(made, *static, self._target, self._device, self._first_call)
+            self._transforms[key] = known
+        return known
+
     def share(self, earlier: Jitted) -> None:
         """Let the programs of both be the same: `earlier` is of the same function, with the same options."""
         self._pending, self._entries, self._known = earlier._pending, earlier._entries, earlier._known
         self._layouts, self._retraces, self.plans = earlier._layouts, earlier._retraces, earlier.plans
-        self._lock = earlier._lock
+        self._lock, self._transforms = earlier._lock, earlier._transforms
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Methods: `self` becomes the first argument."""

@@ -23,6 +23,7 @@ from ..tracing.references import Effects, any_alive
 from ..tracing.trace import function_name
 from ..tracing.wrapped import wraps
 from .argnums import Argnums
+from .compiled_transforms import compiled_transform
 from .flat_call import FlatCall
 from .linearized_call import LinearizedCall, Pullback, Pushforward, TangentType
 from .reference_effects import carries_effects, pulled_back
@@ -168,6 +169,7 @@ def value_and_grad(
     holomorphic f of complex values and returns its complex derivative.
     """
     chosen = Argnums(fun, argnums, argnames)
+    options = argnums, argnames, has_aux, holomorphic, allow_int
 
     def with_effects(fun: Callable[..., Any], has_aux: bool) -> Callable[..., Any]:
         return value_and_grad(
@@ -177,6 +179,9 @@ def value_and_grad(
     @resumes_trace
     @wraps(fun)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
+        compiled = compiled_transform(fun, ("gradient", *options), lambda f: with_effects(f, has_aux))
+        if compiled is not None and not allow_int:  # gradients of integers have no elements, results do
+            return compiled(*args, **kwargs)
         if any_alive() and not isinstance(fun, Effects):
             return gradient_with_effects(with_effects, fun, has_aux, args, kwargs)
         positions, names = chosen.of_call(args, kwargs)

@@ -40,6 +40,7 @@ from ..tracing.trace import argument_names, function_name
 from ..tracing.varying import axes_of_value
 from ..tracing.visible import is_plain
 from ..tracing.wrapped import wraps
+from .compiled_transforms import compiled_transform
 from .known_traces import kinds_of, known_trace
 from .named_axes import bound_axis
 from .reference_effects import mapped as mapped_with_references
@@ -82,9 +83,15 @@ def vmap(
         )
     mapped = fun
 
+    def of_function(function: Callable[..., Any]) -> Callable[..., Any]:
+        return vmap(function, in_axes, out_axes, axis_name=axis_name, axis_size=axis_size)
+
     @resumes_trace
     @wraps(mapped)
     def batched(*args: Any, **kwargs: Any) -> Any:
+        compiled = compiled_transform(mapped, ("vmap", in_axes, out_axes, axis_name, axis_size), of_function)
+        if compiled is not None:
+            return compiled(*args, **kwargs)
         if any_alive():
             axes = leaf_axes(mapped, in_axes, args, kwargs)
 

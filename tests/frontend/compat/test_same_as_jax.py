@@ -61,6 +61,11 @@ jax.jit(lambda x: x * 2)(np.float64(2)).dtype, jax.jit(lambda x: x * 2)(np.compl
 float(jax.grad(lambda x: jnp.log(1.0 + jnp.exp(x)))(100.0)), jax.jit(jnp.exp)(100.0), jnp.square(1e30)
 x * 1e39, jnp.array(-1e300), x < 1e40, jnp.where(x > 1, x, -1e50), jnp.full(2, 1e60) * x[0]
 jax.lax.while_loop(lambda x: x < 1e40, lambda x: x * 10.0, 1.0), bool(jnp.array(0.1) == 0.1)
+[jax.vmap(counted, [0, None, None])(x, jnp.float32(i), 2) for i in range(3)], len(traces)
+[jax.value_and_grad(counted)(x[i], 2.0, 3) for i in range(3)], len(traces)
+error(lambda: jax.vmap(jax.jit(lambda x, n: x if n > 0 else -x), (0, None))(x, 1))
+jax.vmap(jax.jit(lambda x: x - jax.lax.pmean(x, "i")), axis_name="i")(x)
+jax.grad(jax.jit(lambda d, n: (d["a"] * n, n * d["a"])), has_aux=True)({"a": x[1]}, 2.0)
 kept(lambda held: jax.vmap(lambda k: held.append(jnp.arange(2.0) * 2) or k)(x)) + 1
 kept(lambda held: jax.grad(lambda k, n: held.append(n * 2) or (n * k).sum())(x, x)) * x
 jax.jit(jnp.sin)(kept(lambda held: jax.vmap(lambda k, n: held.append(n * 2) or k, (0, None))(x, 0.5)))
@@ -184,6 +189,9 @@ PROGRAM: Final = """
     def inside(context, function):
         with context:
             return function()
+
+    traces = []
+    counted = jax.jit(lambda x, n, k: traces.append(k) or x * n * k, static_argnames="k")
 
     def kept(run):
         held = []
