@@ -10,6 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..transforms.symbolic_zeros import SymbolicZero
+
 primitive_jvps: Final[dict[Any, Any]] = {}
 primitive_transposes: Final[dict[Any, Any]] = {}
 primitive_batchers: Final[dict[Any, Any]] = {}
@@ -22,8 +24,13 @@ pytype_aval_mappings: Final[dict[Any, Any]] = {np.ndarray: None}
 not_mapped: Final = None
 
 
-class Zero:
+class Zero(SymbolicZero):
     """A tangent that is zero and is not computed."""
+
+    @staticmethod
+    def from_primal_value(value: Any) -> Zero:
+        """The zero tangent of `value`."""
+        return Zero(SymbolicZero.from_primal_value(value).aval)
 
 
 class UndefinedPrimal:

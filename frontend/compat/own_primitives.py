@@ -18,7 +18,8 @@ from ..library.numpy import moveaxis
 from ..tracing.locations import user_location_text
 from ..transforms.custom_batching import custom_vmap
 from ..transforms.custom_derivatives import custom_jvp
-from .interpreters import not_mapped, primitive_batchers, primitive_jvps
+from ..transforms.symbolic_zeros import SymbolicZero
+from .interpreters import Zero, not_mapped, primitive_batchers, primitive_jvps
 
 __all__: list[str] = []
 
@@ -95,5 +96,10 @@ def _differentiated(
 
     function.__name__ = name
     wrapped = custom_jvp(function)
-    wrapped.defjvp(lambda primals, tangents: rule(primals, tangents, **params))
+
+    def rule_of_zeros(primals: Any, tangents: Any) -> Any:
+        zeros = [Zero(t.aval) if isinstance(t, SymbolicZero) else t for t in tangents]
+        return rule(primals, zeros, **params)
+
+    wrapped.defjvp(rule_of_zeros, symbolic_zeros=True)
     return wrapped

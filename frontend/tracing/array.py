@@ -45,6 +45,7 @@ _ravel = library_function("ravel")
 _real = library_function("real")
 _reshape = library_function("reshape")
 _round = library_function("round")
+_type_of = library_function("type_of")
 _sharding_of = library_function("sharding_of")
 _shards_of = library_function("shards_of")
 _to_device = library_function("to_device")
@@ -186,6 +187,11 @@ class ArrayMethods:
     def transpose(self, *axes: Any) -> Any:
         """`adze.numpy.transpose`; the axes as one tuple or as separate arguments."""
         return _transpose(self, _one_or_several(axes) or None)
+
+    @property
+    def aval(self) -> Any:
+        """The type: shape, dtype and whether it is weak, by JAX's name."""
+        return _type_of(self)
 
     def astype(self, dtype: Any, copy: bool = True) -> Any:
         """The same numbers in another dtype."""

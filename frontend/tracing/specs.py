@@ -120,6 +120,10 @@ class ShapeDtype:
         object.__setattr__(self, "sharding", sharding if hasattr(sharding, "spec") else None)
         types.require_possible("spec", [self.type])
 
+    def to_tangent_aval(self) -> ShapeDtype:
+        """The type of its tangents, by JAX's name: this one."""
+        return self
+
     @classmethod
     def like(cls, x: Any) -> ShapeDtype:
         """The spec of an array: its shape and dtype."""

@@ -21,6 +21,7 @@ from ..tracing.concrete_values import KnownArgument, results_of
 from ..tracing.function_scope import Argument, PrivateFunction, check_sizes
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
+from ..tracing.scalars import is_python_scalar
 from ..tracing.trace import function_name
 from .custom_derivative_calls import Call, Captured, Custom, TracedCustomFunction
 from .symbolic_zeros import SymbolicZero, instantiated, with_marks, with_zeros
@@ -220,7 +221,7 @@ class custom_vjp(Custom):  # a decorator, named as JAX has it
         arguments, bound = captured.arguments(call.arguments), captured.bound(len(call.values))
         fwd = scope.trace(symbols[0], pullback.forward, arguments, bound, symbols[0], function.sources)
         self._check_types(function.body, fwd)
-        backward, count = pullback.arguments(fwd, function.body), pullback.residual_tree.num_leaves
+        backward, count = pullback.arguments(fwd, function.body), len(pullback.weak_residuals)
         residuals: list[KnownArgument | None] = []
         if not function.is_deferred:
             operands = [*captured.around(call.values), *fwd.captured]
@@ -270,6 +271,8 @@ class _Pullback:
         self.sees_zeros, self.active = sees_zeros, active
         self.residual_tree: Any = None
         self.weak_residuals: list[bool] = []
+        self.numbers: dict[int, Any] = {}
+        """The residuals that are Python's numbers, which `bwd` gets as they are: it may ask `if number`."""
         self.result_tree: Any = None
 
     def forward(self, leaves: Sequence[Any]) -> list[Any]:
@@ -286,7 +289,9 @@ class _Pullback:
                 where=user_location_text(),
             )
         results, self.result_tree = tree.flatten(pair[0])
-        residuals, self.residual_tree = tree.flatten(pair[1])
+        found, self.residual_tree = tree.flatten(pair[1])
+        self.numbers = {k: r for k, r in enumerate(found) if is_python_scalar(r)}
+        residuals = [r for k, r in enumerate(found) if k not in self.numbers]
         self.weak_residuals = [as_value(r).weak_type for r in residuals]
         return [*results, *residuals, *leaves[len(leaves) - len(self.captured.arrays) :]]
 
@@ -311,7 +316,10 @@ class _Pullback:
         """Cotangents of the float leaves of the arguments, then zeros for the captured arrays."""
         call, count = self.call, len(leaves) - self.result_tree.num_leaves
         captured = leaves[count - len(self.captured.arrays) : count]
-        residuals = tree.unflatten(self.residual_tree, self.captured.without(leaves[:count]))
+        arrays = iter(self.captured.without(leaves[:count]))
+        places = range(self.residual_tree.num_leaves)
+        own = [self.numbers[k] if k in self.numbers else next(arrays) for k in places]
+        residuals = tree.unflatten(self.residual_tree, own)
         seeds = with_zeros(leaves[count:], has_cotangent) if self.sees_zeros else leaves[count:]
         cotangent = tree.unflatten(self.result_tree, seeds)
         cotangents = self.bwd(*call.fixed_values, residuals, cotangent)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import optree
 
+from ..errors import ArgumentError
 from .registry import NAMESPACE, Structure
 
 _MOST: Final = 1000
@@ -41,6 +42,14 @@ def _node(node: Structure) -> Structure:
     if node.type is not dict and node.type is not defaultdict:
         return node
     keys = node.entries()
+    try:
+        sorted(keys)
+    except TypeError:
+        shown = ", ".join(map(repr, keys))
+        raise ArgumentError(
+            f"a dict in a tree has keys that have no order: {shown}",
+            hint="JAX sorts the keys of dicts: give them one type",
+        ) from None
     made: Any = dict.fromkeys(keys, 0)
     if node.type is defaultdict:
         like: Any = optree.tree_unflatten(node, made.values())

@@ -58,7 +58,12 @@ def test_primitives_have_the_rules_that_clients_declare() -> None:
     assert mine.bind(x, y, scale=2).tolist() == [6, 16]
     assert jax.grad(lambda x: mine.bind(x, y, scale=2).sum())(x).tolist() == [6, 8]  # of its ops
 
-    ad.primitive_jvps[mine] = lambda p, t, scale: (mine.bind(*p, scale=scale), 100 * t[0] + 0 * t[1])
+    def rule(primals: Any, tangents: Any, scale: Any) -> Any:
+        moved, still = tangents
+        assert type(still) is ad.Zero and still.aval.shape == (2,)  # as in JAX: `y` is not differentiated
+        return mine.bind(*primals, scale=scale), 100 * moved
+
+    ad.primitive_jvps[mine] = rule
     assert jax.grad(jax.jit(lambda x: mine.bind(x, y, scale=2).sum()))(x).tolist() == [100, 100]
 
     seen = []

@@ -72,6 +72,9 @@ jax.jit(jnp.sin)(kept(lambda held: jax.vmap(lambda k, n: held.append(n * 2) or k
 jax.grad(lambda y: (y * kept(lambda held: jax.vmap(lambda k: held.append(jnp.ones(3)) or k)(x))).sum())(x)
 repr(kept(lambda held: jax.vmap(lambda k: held.append(jnp.ones(3) + 1) or k)(x)).tolist())
 error(lambda: kept(lambda h: jax.jit(lambda k: h.append(jnp.ones(3)) or k)(x)) + 1)
+x.aval.shape, x.aval.dtype, jnp.array(1.0).aval.weak_type, jax.jit(lambda x: x * x.aval.ndim)(x)
+error(lambda: jax.tree.map(lambda x: x + 1, {1: 7, "y": 42}), ValueError)
+jax.tree.map(lambda x: x + 1, {(1, "b"): 7, (0, "y"): 42}), jax.tree.leaves({2: 1, 1.5: 2, True: 3})
 np.allclose(x, x), np.array_equal(x, x)
 type(np.stack([x, x])).__name__, np.concatenate([x, x]).flags.writeable
 np.polynomial.polynomial.polyval(x, [1, 2])

@@ -539,3 +539,24 @@ def test_derivatives_by_closed_over_values_follow_the_function_itself(function: 
     batch = adze.vmap(adze.grad(function, 1))(np.full(2, y), np.full(2, s))
     assert batch.tolist() == pytest.approx([3 * np.cos(2)] * 2)
     assert adze.jit(adze.grad(function, (0, 1)))(y, s)[1] == pytest.approx(3 * np.cos(2))
+
+
+def test_numbers_of_python_among_residuals_reach_bwd_as_they_are() -> None:
+    @adze.custom_vjp
+    def scaled(x: Any, y: Any) -> Any:
+        return x * y
+
+    def bwd(residuals: Any, cotangent: Any) -> Any:
+        assert residuals["flag"] is True and type(residuals["count"]) is int
+        of_y = residuals["x"] * cotangent * residuals["count"] if residuals["flag"] else None
+        return residuals["y"] * cotangent * residuals["half"], of_y
+
+    scaled.defvjp(
+        lambda x, y: (x * y, {"x": x, "flag": True, "count": 3, "half": 0.5, "y": y}),
+        bwd,
+    )
+    x = np.float32([1, 2])
+    for transform in (lambda f: f, adze.jit):
+        gradient = transform(adze.grad(lambda x, y: scaled(x, y).sum(), argnums=(0, 1)))
+        assert [g.tolist() for g in gradient(x, 2 * x)] == [[1, 2], [3, 6]]
+    assert adze.vmap(adze.grad(scaled, argnums=1))(x, x).tolist() == [3, 6]
