@@ -56,7 +56,7 @@ class Literal:
         return f"{self.val}:{self.aval}"
 
 
-@dataclass
+@dataclass(eq=False)
 class JaxprEqn:
     """One equation: `outvars` are what `primitive` makes of `invars` with the attributes `params`."""
 
@@ -74,7 +74,7 @@ class JaxprEqn:
         return f"{left} = {self.primitive} {right}"
 
 
-@dataclass
+@dataclass(eq=False)
 class Jaxpr:
     """A function as its variables and equations; `constvars` are those of what it closes over."""
 

@@ -73,6 +73,7 @@ jax.grad(lambda y: (y * kept(lambda held: jax.vmap(lambda k: held.append(jnp.one
 repr(kept(lambda held: jax.vmap(lambda k: held.append(jnp.ones(3) + 1) or k)(x)).tolist())
 error(lambda: kept(lambda h: jax.jit(lambda k: h.append(jnp.ones(3)) or k)(x)) + 1)
 x.aval.shape, x.aval.dtype, jnp.array(1.0).aval.weak_type, jax.jit(lambda x: x * x.aval.ndim)(x)
+(lambda jaxpr: len({jaxpr, *jaxpr.eqns, *jaxpr.invars}))(jax.make_jaxpr(jnp.sin)(x).jaxpr)
 error(lambda: jax.tree.map(lambda x: x + 1, {1: 7, "y": 42}), ValueError)
 jax.tree.map(lambda x: x + 1, {(1, "b"): 7, (0, "y"): 42}), jax.tree.leaves({2: 1, 1.5: 2, True: 3})
 np.allclose(x, x), np.array_equal(x, x)
