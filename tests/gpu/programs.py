@@ -79,6 +79,18 @@ def gradients_of_layer_norm(x: Any) -> Any:
     return adze.grad(lambda x: xp.sum(layer_norm(x) ** 3))(x)
 
 
+def batch_norm(x: Any, scale: Any, offset: Any) -> Any:
+    centred = x - xp.mean(x, axis=(0, 1, 2), keepdims=True)
+    return (
+        centred / xp.sqrt(xp.mean(centred * centred, axis=(0, 1, 2)) + np.asarray(1e-5, x.dtype)) * scale
+        + offset
+    )
+
+
+def gradients_of_batch_norm(x: Any, scale: Any, offset: Any) -> Any:
+    return adze.grad(lambda *a: xp.sum(batch_norm(*a) ** 3), argnums=(0, 1, 2))(x, scale, offset)
+
+
 def mlp_loss(parameters: Any, x: Any, y: Any) -> Any:
     w1, b1, w2, b2 = parameters
     hidden = xp.maximum(x @ w1 + b1, np.asarray(0, x.dtype))
@@ -145,6 +157,7 @@ PROGRAMS: dict[str, Program] = {
     "softmax_f32": _of(softmax, F32, (N, N)),
     "layer_norm_f32": _of(layer_norm, F32, (N, N)),
     "layer_norm_gradient_f32": _of(gradients_of_layer_norm, F32, (N, N)),
+    "batch_norm_gradients_f32": _of(gradients_of_batch_norm, F32, (8, 32, 32, 64), (64,), (64,)),
     "attention_f32": _of(attention, F32, *HEADS),
     "attention_f16": _of(attention, F16, *HEADS),
     "attention_gradient_f16": _of(gradient_of_attention, F16, *HEADS),

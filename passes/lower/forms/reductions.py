@@ -29,7 +29,7 @@ from ..kernels.reduction_reader import OF_VECTORS
 from ..kernels.tensor_sizes import GENERIC, kinds_of
 from ..lowering import LoweringContext
 from ..scalars import Scalars
-from ..tuning import configuration
+from ..tuning import configuration, gpu_columns
 from ..tuning.joined_rows import rows_joined
 from .complex_products import parts_of
 from .ordered_extrema import first_key, floats_of, key_dtype, keys_of, loses_nan
@@ -124,6 +124,9 @@ def reduce_axes(
             x = b.materialise(x)
         elif name == "reduce_sum" and carried == COMPLEX64 and len(b.shape(x)) - 1 in axes:
             return _sum_of_parts(ctx, x, axes, carried)
+    shared = _reduced_by_more_threads(ctx, name, x, axes, identity, dtype, carried)
+    if shared is not None:
+        return shared
     is_static = all(isinstance(n, int) for n in b.shape(x))
     is_cheap = _is_cheap(x, takes_reduced=not is_static)
     stages = configuration.reduction_stages(ctx.target, b.shape(x), axes, carried, is_cheap=is_cheap)
@@ -150,6 +153,46 @@ def reduce_axes(
     partial = _reduce_once(ctx, name, x, stages.first, _identity_init(b, identity, carried), dtype, carried)
     rest = tuple(range(len(axes) - len(stages.first)))
     return reduce_axes(ctx, name, partial, rest, identity, carried, carried)
+
+
+def _reduced_by_more_threads(
+    ctx: LoweringContext,
+    name: str,
+    x: Value,
+    axes: Sequence[int],
+    identity: complex,
+    dtype: np.dtype,
+    carried: np.dtype,
+) -> Value | None:
+    """The reduction of few long columns on a GPU, or of rows of several axes: parts of them first."""
+    b = ctx.builder
+    first = gpu_columns.reduced_first(ctx.target, b.shape(x), axes)
+    if first:
+        partial = b.materialise(reduce_axes(ctx, name, x, first, identity, dtype, carried))
+        rest = tuple(axis for axis in axes if axis not in first)
+        return reduce_axes(ctx, name, partial, rest, identity, carried, carried)
+    sizes = _column_sizes(b.shape(x), axes)
+    parts = None if sizes is None else gpu_columns.column_parts(ctx.target, *sizes)
+    if sizes is None or parts is None:
+        return None
+    axis, start = min(axes), _identity_init(b, identity, carried)
+    if _is_widened(x):
+        x = b.materialise(x)  # IREE refuses to sum elements of one width in another
+    joined = _split_rows(b, x, axes, parts)
+    partial = b.materialise(_reduce_once(ctx, name, joined, (axis + 1,), start, dtype, carried))
+    return reduce_axes(ctx, name, partial, (axis,), identity, carried, carried)
+
+
+def _split_rows(b: LinalgBuilder, x: Value, axes: Sequence[int], parts: int) -> Value:
+    """`x` with neighbouring `axes` as two: of parts, and of what each has."""
+    first, last, rank = min(axes), max(axes), len(b.shape(x))
+    outer, inner = [[a] for a in range(first)], [[a] for a in range(last + 1, rank)]
+    x = collapse_axes(b, x, [*outer, list(range(first, last + 1)), *inner]) if last > first else x
+    shape = b.shape(x)
+    size = shape[first]
+    assert isinstance(size, int)
+    groups = [*outer, [first, first + 1], *([a + 1] for a in range(first + 1, len(shape)))]
+    return expand_axes(b, x, groups, [*shape[:first], parts, size // parts, *shape[first + 1 :]])
 
 
 def _sum_of_parts(ctx: LoweringContext, x: Value, axes: Sequence[int], dtype: np.dtype) -> Value:

@@ -58,7 +58,15 @@ def _separate(reduction: Operation) -> None:
     with mlir.ir.InsertionPoint(reduction), reduction.location:
         for number in range(len(reduction.operands) - len(reduction.results)):
             value = reduction.operands[number]
-            source = value.owner
-            is_computed = not isinstance(source, mlir.ir.Block) and source.name == "linalg.generic"
-            if is_computed and isinstance(value.type, mlir.ir.RankedTensorType):
+            if _is_computed(value) and isinstance(value.type, mlir.ir.RankedTensorType):
                 reduction.operands[number] = compute_barrier(value)
+
+
+def _is_computed(value: mlir.ir.Value) -> bool:
+    """Whether linalg computes a value, or what it is a reshape of."""
+    while not isinstance(value.owner, mlir.ir.Block):
+        operation = value.owner.operation
+        if operation.name not in ("tensor.expand_shape", "tensor.collapse_shape"):
+            return bool(operation.name == "linalg.generic")
+        value = operation.operands[0]
+    return False

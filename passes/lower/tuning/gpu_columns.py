@@ -1,0 +1,55 @@
+"""Reductions of columns on NVIDIA's GPUs: in how many parts of their rows, so that more threads share them.
+
+Input: a target, the sizes of an array and the axes that are reduced. Output: a number of parts, or the axes
+that are reduced first. Counted in kernels and run as C, never timed.
+Idea: IREE gives each column a thread, and each row of several axes a warp. Of 64 columns of 8192 elements
+those are two warps, which wait for memory 8192 times one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isqrt, prod
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from ....runtime.targets import Target, TargetKind
+from .gpu_rows import BUSY, WARP
+from .texts import divisor
+
+if TYPE_CHECKING:
+    from iree.compiler import ir
+
+Size: TypeAlias = "int | ir.Value"
+
+LEAST: Final = 256  # elements of a column that repay a second kernel
+
+
+def column_parts(target: Target, batches: int, rows: int, columns: int) -> int | None:
+    """Into how many equal parts `rows` are cut before `columns` of them are reduced, None where they are not.
+
+    So many that threads hide how long memory takes, but no more than a part has rows: a thread of the second
+    kernel goes through all parts.
+    """
+    count = batches * columns
+    if target.kind is not TargetKind.CUDA or not 0 < count < BUSY or rows < LEAST:
+        return None
+    parts = divisor(rows, min(-(-BUSY // count), isqrt(rows)), 1)
+    return parts if parts is not None and parts > 1 else None
+
+
+def reduced_first(target: Target, shape: Sequence[Size], axes: Sequence[int]) -> tuple[int, ...]:
+    """Which of `axes` are reduced before the others: the last ones, where axes between them are kept.
+
+    None of them where there are results enough for warps to occupy a GPU, or rows are short.
+    """
+    sizes = [n for n in shape if isinstance(n, int)]
+    if target.kind is not TargetKind.CUDA or len(sizes) < len(shape) or len(axes) == len(shape):
+        return ()
+    last = len(shape)
+    while last - 1 in axes:
+        last -= 1
+    behind = tuple(range(last, len(shape)))
+    before = [a for a in axes if a < last]
+    results = prod(sizes) // max(prod(sizes[a] for a in axes), 1)
+    is_worth = prod(sizes[a] for a in before) > 1 and prod(sizes[last:]) >= LEAST
+    return behind if behind and is_worth and 0 < results * WARP < BUSY else ()
