@@ -20,6 +20,7 @@ from adze.runtime.compile.faults.unawaited_loops import with_awaited_loops
 from adze.runtime.errors import CompileError
 
 from .drivers import needs_vulkan
+from .fake_cuda import needs_compiler, on_ptx_machine
 
 pytestmark = pytest.mark.gpu
 
@@ -159,3 +160,38 @@ def kept_commands(program: bytes) -> list[str]:
     with new_context(foreign_ops=False) as context, ir.Location.unknown():
         text = str(ir.Module.parse(program, context))
     return re.findall(r"util.global.load.*hal.command_buffer", text)
+
+
+STRIDED = """
+from adze import lax
+from adze.passes.lower.iree import strided_kernels
+
+rng = np.random.default_rng(1)
+x, w = rng.integers(-2, 3, (3, 64, 32)), rng.integers(-2, 3, (3, 3, 32, 16))
+
+def convolution(x, w):
+    return lax.conv_general_dilated(x, w[::2, 1], (1,), "VALID", dimension_numbers=("NWC", "WIO", "NWC"))
+
+def image_gradient(y, w):
+    return lax.conv_general_dilated(
+        y, w, (1, 1), ((1, 2), (1, 2)), lhs_dilation=(2, 2), dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+if not FENCED:
+    strided_kernels._has_steps = lambda x: False
+    os.environ["ADZE_CACHE"] = "0"
+for name, function, image in (("slice", convolution, x), ("phases", image_gradient, x.reshape(3, 8, 8, 32))):
+    got = adze.jit(function, device="cuda:0")(image.astype(np.float32), w.astype(np.float32))
+    said[name] = bool(np.array_equal(np.asarray(got), function(image.astype(float), w.astype(float))))
+"""
+
+
+@needs_compiler
+def test_steps_of_kernels_are_kept() -> None:
+    """Gradients of strided convolutions take every second row of their kernel."""
+    assert on_ptx_machine(f"FENCED = True{STRIDED}") == {"slice": True, "phases": True}
+
+
+@pytest.mark.thorough
+@needs_compiler
+def test_iree_still_loses_steps() -> None:
+    assert on_ptx_machine(f"FENCED = False{STRIDED}") == {"slice": False, "phases": False}

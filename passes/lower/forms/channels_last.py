@@ -16,6 +16,7 @@ from ....dialects import mlir
 from ....dialects.ops.contraction.convolution_window import Window
 from ....dialects.types import COMPLEX
 from ..builder import LinalgBuilder, Size, Value
+from ..iree.strided_kernels import with_own_steps
 from ..lowering import LoweringContext
 from ..named_ops import convolved
 from ..tuning import configuration
@@ -168,6 +169,7 @@ def _named_convolution(
 ) -> Value:
     b = ctx.builder
     weights = b.shape(kernel)
+    image, kernel = with_own_steps(b, image), with_own_steps(b, kernel)
     tiles = configuration.convolution(ctx.target, sizes, weights[:-2], weights[-2], carried)
     if tiles is not None and source != carried:
         # Tiles of f32 on f32 operands are faster than tiles that widen each element they load.
@@ -223,6 +225,7 @@ def _generic_convolution(
 ) -> Value:
     """Loops: batch, positions, (group,) output feature; then window, input feature."""
     ir = mlir.ir
+    image, kernel = with_own_steps(b, image), with_own_steps(b, kernel)
     spatial = len(window.window_strides)
     outer = len(sizes)
     loops = outer + spatial + 1
