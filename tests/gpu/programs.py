@@ -71,6 +71,13 @@ def gradients_of_a_convolution(x: Any, w: Any) -> Any:
     return adze.grad(lambda x, w: xp.sum(convolution(x, w) ** 2), argnums=(0, 1))(x, w)
 
 
+def gradients_of_features_first(x: Any, w: Any) -> Any:
+    def loss(x: Any, w: Any) -> Any:
+        return xp.sum(lax.conv(x, w, (1, 1), "SAME") ** 2)
+
+    return adze.grad(loss, argnums=(0, 1))(x, w)
+
+
 def gradient_of_attention(q: Any, k: Any, v: Any) -> Any:
     return adze.grad(lambda *a: xp.sum(attention(*a)), argnums=(0, 1, 2))(q, k, v)
 
@@ -141,6 +148,7 @@ def _of(function: Callable[..., Any], dtype: Any, *shapes: tuple[int, ...]) -> P
 
 HEADS = ((8, 256, 64),) * 3
 IMAGES = (8, 32, 32, 64), (3, 3, 64, 64)
+FEATURES_FIRST = (8, 64, 32, 32), (64, 64, 3, 3)
 PROGRAMS: dict[str, Program] = {
     "product_f32": _of(product, F32, (N, N), (N, N)),
     "product_f64": _of(product, F64, (N, N), (N, N)),
@@ -165,6 +173,8 @@ PROGRAMS: dict[str, Program] = {
     "convolution_f16": _of(convolution, F16, *IMAGES),
     "convolution_strided_f32": _of(strided_convolution, F32, *IMAGES),
     "convolution_gradients_f32": _of(gradients_of_a_convolution, F32, *IMAGES),
+    "convolution_gradients_nchw_f32": _of(gradients_of_features_first, F32, *FEATURES_FIRST),
+    "convolution_gradients_nchw_f16": _of(gradients_of_features_first, F16, *FEATURES_FIRST),
     "mlp_gradient_f32": Program(mlp_gradient, _mlp(F32)),
     "mlp_gradient_f16": Program(mlp_gradient, _mlp(F16)),
     "transformer_gradient_f32": Program(transformer_gradient, _transformer(F32)),

@@ -271,7 +271,9 @@ def _tiled_product(
             left, right = (_pad_to_sizes(b, factor, larger, source) for factor in (left, right))
             product = _tiled_product(ctx, left, right, larger, loops, source, carried)
             out = [letter for letter in loops if letter != "k"]
-            if larger["m"] != sizes["m"]:  # IREE would take the slice of the operand instead
+            is_batched = len(loops) > len("mnk")
+            if larger["m"] != sizes["m"] or (is_batched and larger["n"] != sizes["n"]):
+                # IREE would take the slice of the operand instead.
                 product = b.materialise(product)
             return extract_slice(b, product, [0] * len(out), [sizes[c] for c in out], [1] * len(out))
     if form is not None and source != carried:
@@ -283,7 +285,8 @@ def _tiled_product(
         source = carried
     if form is None:
         tiles = gpu_products.tiles(ctx.target, sizes, loops, carried) if source == carried else None
-        product = _emit_product(b, left, right, sizes, loops, source, carried, tiles)
+        matrix_tiles = gpu_products.matrix_tiles(ctx.target, sizes, loops, source, carried)
+        product = _emit_product(b, left, right, sizes, loops, source, carried, tiles or matrix_tiles)
         # IREE would compute the transpose itself, of which it drops the tiles.
         return b.materialise(product) if tiles is not None and _is_transposed(ctx) else product
     if form.panel is None:

@@ -6,6 +6,7 @@ Input: an image and a kernel in any layout. Output: their convolution.
 Idea: operands are first brought to image (batch, spatial, feature) and kernel (spatial, in, out), and the
 image is dilated, padded and cropped. One of these forms remains:
 
+- a product as the operands lie, where features lie before positions on CUDA (`channels_first.py`);
 - a matrix product where the window has one element, or one for each position of a large window
   (`large_windows.py`);
 - a convolution for each phase of an lhs-dilated image;
@@ -27,7 +28,8 @@ from ....dialects.types import COMPLEX
 from ..builder import LinalgBuilder, Size, Value
 from ..iree.overwritten_arguments import own_array
 from ..lowering import LoweringContext
-from ..tuning import configuration
+from ..tuning import configuration, gpu_convolutions
+from .channels_first import product_over_positions, product_with_windows
 from .channels_last import grouped_convolution, per_group, ungrouped_convolution
 from .large_windows import permuted_copy, product_at_each_position
 from .tensor_ops import (
@@ -77,7 +79,12 @@ def lower_convolution(
         return grouped_convolution(b, image, kernel, sizes, window, source, carried, counts)
 
     has_phases = _has_phases(b, undilated, sizes, weights, window)
-    if 0 in sizes or 0 in weights:
+    as_it_lies = None
+    if groups == 1 and not has_phases and 0 not in (*sizes, *weights):
+        as_it_lies = _product_as_it_lies(ctx, lhs, rhs, convolution, window, sizes, source, carried)
+    if as_it_lies is not None:
+        result, lies = as_it_lies
+    elif 0 in sizes or 0 in weights:
         result = b.fill(b.scalars.constant(carried, 0), sizes, carried)
     elif groups == 1 and not has_phases and configuration.few_positions(positions, weights[:-2]):
         result = product_at_each_position(
@@ -91,8 +98,52 @@ def lower_convolution(
             result = _convolve_phases(b, image, kernel, sizes, window, (source, carried), convolve)
         else:
             result = convolve(image, kernel, sizes, window)
+        if lies != tuple(range(len(lies))) and _has_tiles(ctx, sizes, weights, source, carried):
+            result = b.materialise(result)  # IREE would transpose in the product, and drop its tiles
     result = convert_elements(b, carried, source, result)
     return permute(b, result, [lies.index(axis) for axis in range(len(lies))])
+
+
+def _product_as_it_lies(
+    ctx: LoweringContext,
+    image: Value,
+    kernel: Value,
+    convolution: Convolution,
+    window: Window,
+    sizes: Sequence[Size],
+    source: np.dtype,
+    carried: np.dtype,
+) -> tuple[Value, tuple[int, ...]] | None:
+    """The convolution without transposed images, and how its axes lie; None where there is no such form."""
+    b, lhs, rhs, out = ctx.builder, convolution.lhs_spec, convolution.rhs_spec, convolution.out_spec
+    taps = [b.shape(kernel)[a] for a in rhs[2:]]
+    if configuration.few_positions(sizes[1:-1], taps):
+        swapped = [(spec[1], spec[0], *spec[2:]) for spec in (lhs, rhs)]
+        seen = (b.shape(kernel)[rhs[1]], *taps, sizes[-1])
+        parts = gpu_convolutions.gradient_parts(ctx.target, swapped, seen, sizes[1:-1], sizes[0], source)
+        if parts is None:
+            return None
+        moved = window._replace(window_strides=window.rhs_dilation, rhs_dilation=window.window_strides)
+        result = product_over_positions(ctx, image, kernel, sizes[1:-1], moved, source, carried, parts)
+        return result, (out[1], out[0], *out[2:])
+    channels = b.shape(kernel)[rhs[1]]
+    parts = gpu_convolutions.column_parts(ctx.target, (lhs, out), sizes, taps, channels, source)
+    if parts is None:
+        return None
+    weights = permuted_copy(b, kernel, rhs)
+    return product_with_windows(ctx, image, weights, sizes[1:-1], window, source, carried, parts), out
+
+
+def _has_tiles(
+    ctx: LoweringContext,
+    sizes: Sequence[Size],
+    weights: Sequence[Size],
+    source: np.dtype,
+    carried: np.dtype,
+) -> bool:
+    """Whether a convolution is a product in tiles of our own on a GPU."""
+    parts = configuration.window_parts(ctx.target, sizes, weights[:-2], weights[-2], source)
+    return parts is not None and source == carried
 
 
 def _trimmed(window: Window, sizes: Sequence[tuple[Size, Size]]) -> Window:

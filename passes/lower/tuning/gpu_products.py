@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from ....dialects.types import FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64
+from ....dialects.types import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64
 from ....runtime.targets import Target, TargetKind
-from .texts import gpu_tiles_text, rounded_up
+from .texts import gpu_matrix_text, gpu_tiles_text, rounded_up
 
 if TYPE_CHECKING:
     from iree.compiler import ir
@@ -29,6 +29,10 @@ GROUPS: Final = 96  # workgroups that occupy a GPU: an A100 has 108 multiprocess
 DEPTH: Final = 256  # terms of a sum that repay a workgroup of its own
 DEEP: Final = 4 * DEPTH  # terms of sums that repay a kernel that adds up their parts
 TILED: Final = (FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64)  # the dtypes of products by `tiles`
+MATRIX_KINDS: Final = {
+    FLOAT16: "NV_MMA_SYNC_F32_16x8x16_F16",
+    BFLOAT16: "NV_MMA_SYNC_F32_16x8x16_BF16",
+}
 EXACT: Final = 1 << 24  # integers up to this are floats of 32 bits
 BYTES: Final = {np.dtype(np.int8): 1 << 14, np.dtype(np.uint8): 1 << 16}  # the largest product of two
 
@@ -86,6 +90,29 @@ def tiles(target: Target, sizes: Mapping[str, Size], loops: Sequence[str], dtype
     )
 
 
+def matrix_tiles(
+    target: Target, sizes: Mapping[str, Size], loops: Sequence[str], source: np.dtype, carried: np.dtype
+) -> str | None:
+    """Tiles of batched products of halves by tensor cores on CUDA, None where IREE's are as large.
+
+    Counted in PTX, never timed: IREE takes 64 x 64, but 64 x 32 where there are 64 rows, with half as many
+    instructions of tensor cores for the same blocks of an operand.
+    """
+    is_static_batch = target.kind is TargetKind.CUDA and is_static(sizes, loops) and len(loops) > len("mnk")
+    if not is_static_batch or source not in MATRIX_KINDS or carried != FLOAT32 or sizes["m"] != TILES[1]:
+        return None
+    if sizes["n"] % TILES[1] or sizes["k"] % TILES[1] or sizes["n"] == TILES[1]:
+        return None
+    outer, steps = len(loops) - len("mnk"), 8 if sizes["k"] % (2 * TILES[1]) == 0 else 4
+    return gpu_matrix_text(
+        kind=MATRIX_KINDS[source],
+        workgroup=[*[1] * outer, TILES[1], TILES[1], 0],
+        subgroup=[*[1] * outer, 2, 4, 0],
+        reduction=[*[0] * outer, 0, 0, steps],
+        threads=128,
+    )
+
+
 def rounded(sizes: Mapping[str, Size], loops: Sequence[str]) -> dict[str, Size] | None:
     """Sizes whose products are computed in tiles on CUDA; None where they are such, or too small to repay.
 
@@ -94,7 +121,9 @@ def rounded(sizes: Mapping[str, Size], loops: Sequence[str]) -> dict[str, Size] 
     to 64 where it does.
     """
     old = {letter: sizes[letter] for letter in "mnk"}
-    if not is_static(sizes, loops) or min(old.values()) < LEAST or prod(old.values()) < ROUNDED:
+    if not is_static(sizes, loops) or min(old.values()) < LEAST:
+        return None
+    if prod(sizes[letter] for letter in loops) < ROUNDED:
         return None
     larger = {letter: rounded_up(n, TILES[0] if n <= TILES[0] else TILES[1]) for letter, n in old.items()}
     return None if larger == old else {**sizes, **larger}

@@ -72,6 +72,23 @@ def gpu_tiles_text(
     )
 
 
+def gpu_matrix_text(
+    *, kind: str, workgroup: Sequence[int], subgroup: Sequence[int], reduction: Sequence[int], threads: int
+) -> str:
+    """As `gpu_tiles_text`, for tensor cores: `subgroup` and `reduction` are counted in their instructions."""
+    sizes = (
+        f"convert_acc_gemm, mma_kind = #iree_gpu.mma_layout<{kind}>, promote_operands = [0, 1], "
+        f"reduction = {list(reduction)}, subgroup = {list(subgroup)}, workgroup = {list(workgroup)}"
+    )
+    return (
+        f"#iree_codegen.compilation_info<lowering_config = #iree_gpu.lowering_config<{{{sizes}}}>, "
+        "translation_info = #iree_codegen.translation_info<pipeline = #iree_gpu.pipeline<TileAndFuse> "
+        f"workgroup_size = [{threads}, 1, 1] subgroup_size = 32, {{gpu_pipeline_options = "
+        "#iree_gpu.pipeline_options<prefetch_num_stages = 2, no_reduce_shared_memory_bank_conflicts = false, "
+        "use_igemm_convolution = false>}>>"
+    )
+
+
 def gpu_copy_text(*, workgroup: Sequence[int], thread: Sequence[int], threads: int) -> str:
     """As `tiles_text`, for an elementwise op on a GPU."""
     sizes = f"thread = {list(thread)}, workgroup = {list(workgroup)}"
