@@ -182,6 +182,12 @@ static inline uint32_t funnel(uint32_t low, uint32_t high, uint32_t n, int left,
   n = clamps ? (n > 32 ? 32 : n) : n & 31;
   return left ? (uint32_t)((both << n) >> 32) : (uint32_t)(both >> n);
 }
+static inline uint64_t insert_bits(uint64_t part, uint64_t whole, uint32_t at, uint32_t count, int bits) {
+  at &= 255, count &= 255;
+  for (uint32_t i = 0; i < count && at + i < bits; i++)
+    whole = (whole & ~(UINT64_C(1) << (at + i))) | (part >> i & 1) << (at + i);
+  return whole;
+}
 static inline uint64_t reversed_bits(uint64_t v, int bits) {
   uint64_t result = 0;
   for (int i = 0; i < bits; i++) result |= (v >> i & 1) << (bits - 1 - i);

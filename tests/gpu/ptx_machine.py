@@ -274,6 +274,12 @@ class Function:
         values = ", ".join(self.bits(operand, 32) for operand in operands[1:])
         return self.write(operands[0], f"prmt({values})", "b")
 
+    def do_bfi(self, words: Sequence[str], operands: Sequence[str]) -> str:
+        size = width(words[-1])
+        part, whole = (f"(uint64_t){self.bits(operand, size)}" for operand in operands[1:3])
+        place = ", ".join(self.bits(operand, 32) for operand in operands[3:])
+        return self.write(operands[0], f"insert_bits({part}, {whole}, {place}, {size})", "b")
+
     def do_shf(self, words: Sequence[str], operands: Sequence[str]) -> str:
         values = ", ".join(self.bits(operand, 32) for operand in operands[1:])
         return self.write(

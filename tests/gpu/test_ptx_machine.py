@@ -86,14 +86,37 @@ $L__BB0_1:
 """
 
 
-def test_integers_wrap_around(tmp_path: Path) -> None:
-    """As in IREE's loops over places whose sign is flipped: C would take such an overflow for impossible."""
-    (tmp_path / "wrapped.ptx").write_text(WRAPPED)
-    build(tmp_path / "wrapped.ptx", tmp_path / "wrapped.so")
-    library = ctypes.CDLL(str(tmp_path / "wrapped.so"))
+INSERTED = """
+.visible .entry inserted(
+	.param .u64 .ptr .global .align 4 inserted_param_0
+)
+{
+	.reg .b32 	%r<4>;
+	.reg .b64 	%rd<2>;
+
+	ld.param.b64 	%rd1, [inserted_param_0];
+	mov.b32 	%r1, 2047;
+	mov.b32 	%r2, 65536;
+	bfi.b32 	%r3, %r1, %r2, 8, 4;
+	st.global.b32 	[%rd1], %r3;
+	ret;
+
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "ptx", "result"), [("wrapped", WRAPPED, 10), ("inserted", INSERTED, 0x10F00)]
+)
+def test_integers_are_those_of_a_gpu(name: str, ptx: str, result: int, tmp_path: Path) -> None:
+    """They wrap around, as in IREE's loops over places whose sign is flipped: C would take such an overflow
+    for impossible. Bits are put between others."""
+    (tmp_path / f"{name}.ptx").write_text(ptx)
+    build(tmp_path / f"{name}.ptx", tmp_path / f"{name}.so")
+    library = ctypes.CDLL(str(tmp_path / f"{name}.so"))
     count, one = ctypes.c_int32(-1), (ctypes.c_uint32 * 3)(1, 1, 1)
     place = ctypes.c_void_p(ctypes.addressof(count))
     parameters = (ctypes.c_void_p * 1)(ctypes.addressof(place))
     kernels = ctypes.c_char.in_dll(library, "kernels")
     library.launch(ctypes.byref(kernels), one, one, 0, parameters)
-    assert count.value == 10
+    assert count.value == result
