@@ -39,6 +39,10 @@ def wide_product(a: Any, b: Any) -> Any:
     return lax.dot_general(a, b, (((1,), (0,)), ((), ())), preferred_element_type=wider)
 
 
+def gradients_of_product(a: Any, b: Any, cotangent: Any) -> Any:
+    return adze.vjp(product, a, b)[1](cotangent)
+
+
 def split_product(a: Any, b: Any) -> Any:
     """float32 as three products of bfloat16."""
     return xp.matmul(a, b, precision="BF16_BF16_F32_X3")
@@ -142,6 +146,10 @@ def _transformer(dtype: np.dtype) -> tuple[Any, ...]:
     return tuple(ShapeDtype(shape, dtype) for shape in shapes), ShapeDtype((128, 256), dtype)
 
 
+def _any_rows(dtype: np.dtype) -> tuple[Any, ...]:
+    return ShapeDtype(("n", N), dtype), ShapeDtype((N, N), dtype), ShapeDtype(("n", N), dtype)
+
+
 def _of(function: Callable[..., Any], dtype: Any, *shapes: tuple[int, ...]) -> Program:
     return Program(function, tuple(ShapeDtype(shape, dtype) for shape in shapes))
 
@@ -162,6 +170,9 @@ PROGRAMS: dict[str, Program] = {
     "product_f16_ragged": _of(product, F16, (1000, 1000), (1000, 1000)),
     "product_f16_odd": _of(product, F16, (999, 513), (513, 777)),
     "product_f32_by_vector": _of(product, F32, (4096, 4096), (4096,)),
+    "product_f32_any_rows": Program(product, _any_rows(F32)[:2]),
+    "product_f16_any_rows": Program(product, _any_rows(F16)[:2]),
+    "gradients_f16_any_rows": Program(gradients_of_product, _any_rows(F16)),
     "softmax_f32": _of(softmax, F32, (N, N)),
     "layer_norm_f32": _of(layer_norm, F32, (N, N)),
     "layer_norm_gradient_f32": _of(gradients_of_layer_norm, F32, (N, N)),

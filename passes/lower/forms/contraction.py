@@ -21,6 +21,7 @@ from ..builder import LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
 from ..tuning import configuration, gpu_products
 from .complex_products import is_divided, product_of_parts
+from .dynamic_products import Operand, product_in_blocks
 from .products import product_by_kernel, product_of_groups
 from .reductions import reduce_axes
 from .tensor_ops import (
@@ -211,6 +212,14 @@ def _product_of_matrices(
 ) -> Value:
     """A product with a loop for rows, for columns and for what is summed over; its sums in parts on GPUs."""
     b = ctx.builder
+
+    def multiply(x: Operand, y: Operand, block_sizes: dict[str, Size], block_loops: list[str]) -> Value:
+        return _tiled_product(ctx, Factor(*x), Factor(*y), block_sizes, block_loops, source, carried)
+
+    operands = (left.value, left.axes), (right.value, right.axes)
+    blocks = product_in_blocks(ctx, operands, sizes, loops, (source, carried), multiply)
+    if blocks is not None:
+        return blocks
     parts = gpu_products.exact_parts(ctx.target, sizes, loops, source)
     if parts is not None:
         left, right = (
@@ -315,7 +324,8 @@ def _is_transposed(ctx: LoweringContext) -> bool:
 
 def _pad_to_sizes(b: LinalgBuilder, factor: Factor, sizes: dict[str, Size], dtype: np.dtype) -> Factor:
     """`factor` with zeros behind it until its axes have these sizes."""
-    more = [sizes[letter] - n for letter, n in zip(factor.axes, b.shape(factor.value), strict=True)]
+    pairs = [(sizes[letter], n) for letter, n in zip(factor.axes, b.shape(factor.value), strict=True)]
+    more = [new - n if isinstance(new, int) and isinstance(n, int) else 0 for new, n in pairs]
     if not any(more):
         return factor
     zero = b.scalars.constant(dtype, 0)

@@ -33,6 +33,7 @@ MATRIX_KINDS: Final = {
     FLOAT16: "NV_MMA_SYNC_F32_16x8x16_F16",
     BFLOAT16: "NV_MMA_SYNC_F32_16x8x16_BF16",
 }
+LARGE: Final = 1 << 18  # elements of a result of which there are few
 EXACT: Final = 1 << 24  # integers up to this are floats of 32 bits
 BYTES: Final = {np.dtype(np.int8): 1 << 14, np.dtype(np.uint8): 1 << 16}  # the largest product of two
 
@@ -64,6 +65,30 @@ def is_static(sizes: Mapping[str, Size], loops: Sequence[str]) -> bool:
     return all(isinstance(sizes[letter], int) for letter in loops)
 
 
+def is_in_blocks(sizes: Mapping[str, Size], loops: Sequence[str]) -> bool:
+    """Whether all sizes are known but how many such products there are, whose loops come first."""
+    return [*loops[-3:]] == [*"mnk"] and is_static(sizes, loops[-3:])
+
+
+def block_of(
+    target: Target, sizes: Mapping[str, Size], loops: Sequence[str], dtype: np.dtype
+) -> tuple[str, int] | None:
+    """Which axis of a product has no known size, if one has none, and the size of its blocks.
+
+    Counted in PTX, never timed: IREE's code has 4 multiply-adds for 5 loads, and no tensor cores. Blocks of
+    the terms of large products are long, since each has a result.
+    """
+    unknown = [letter for letter in "mnk" if not isinstance(sizes[letter], int)]
+    known = [n for letter in "mnk" if isinstance(n := sizes[letter], int)]
+    if target.kind is not TargetKind.CUDA or dtype not in TILED or len(unknown) != 1 or "p" in loops:
+        return None
+    if min(known) < TILES[1]:
+        return None
+    (letter,) = unknown
+    deep = DEPTH if prod(known) <= LARGE else DEEP
+    return letter, deep if letter == "k" else TILES[1]
+
+
 def tiles(target: Target, sizes: Mapping[str, Size], loops: Sequence[str], dtype: np.dtype) -> str | None:
     """Tiles of a product on CUDA: blocks of both operands in shared memory, squares in registers.
 
@@ -72,14 +97,14 @@ def tiles(target: Target, sizes: Mapping[str, Size], loops: Sequence[str], dtype
     memory, with 4 for each load, of float64 2. Smaller squares where the large ones are too few to occupy a
     GPU.
     """
-    if target.kind is not TargetKind.CUDA or dtype not in TILED or not is_static(sizes, loops):
+    if target.kind is not TargetKind.CUDA or dtype not in TILED or not is_in_blocks(sizes, loops):
         return None
     m, n, k = sizes["m"], sizes["n"], sizes["k"]
     squares = SQUARES[dtype.itemsize]
     fitting = [s for s in squares if m % s.rows == 0 and n % s.columns == 0 and k % s.depth == 0]
     if not fitting:
         return None
-    count = prod(sizes[letter] for letter in loops if letter != "k")
+    count = prod(sizes[letter] for letter in loops if letter != "k") if is_static(sizes, loops) else 0
     chosen = next((s for s in fitting if count // (s.rows * s.columns) >= GROUPS), fitting[-1])
     outer = len(loops) - len("mnk")
     return gpu_tiles_text(
@@ -98,10 +123,12 @@ def matrix_tiles(
     Counted in PTX, never timed: IREE takes 64 x 64, but 64 x 32 where there are 64 rows, with half as many
     instructions of tensor cores for the same blocks of an operand.
     """
-    is_static_batch = target.kind is TargetKind.CUDA and is_static(sizes, loops) and len(loops) > len("mnk")
-    if not is_static_batch or source not in MATRIX_KINDS or carried != FLOAT32 or sizes["m"] != TILES[1]:
+    is_batch = target.kind is TargetKind.CUDA and is_in_blocks(sizes, loops) and len(loops) > len("mnk")
+    if not is_batch or source not in MATRIX_KINDS or carried != FLOAT32:
         return None
-    if sizes["n"] % TILES[1] or sizes["k"] % TILES[1] or sizes["n"] == TILES[1]:
+    if any(sizes[letter] % TILES[1] for letter in "mnk"):
+        return None
+    if is_static(sizes, loops) and (sizes["m"] != TILES[1] or sizes["n"] == TILES[1]):
         return None
     outer, steps = len(loops) - len("mnk"), 8 if sizes["k"] % (2 * TILES[1]) == 0 else 4
     return gpu_matrix_text(
@@ -121,9 +148,9 @@ def rounded(sizes: Mapping[str, Size], loops: Sequence[str]) -> dict[str, Size] 
     to 64 where it does.
     """
     old = {letter: sizes[letter] for letter in "mnk"}
-    if not is_static(sizes, loops) or min(old.values()) < LEAST:
+    if not is_in_blocks(sizes, loops) or min(old.values()) < LEAST:
         return None
-    if prod(sizes[letter] for letter in loops) < ROUNDED:
+    if is_static(sizes, loops) and prod(sizes[letter] for letter in loops) < ROUNDED:
         return None
     larger = {letter: rounded_up(n, TILES[0] if n <= TILES[0] else TILES[1]) for letter, n in old.items()}
     return None if larger == old else {**sizes, **larger}

@@ -1,0 +1,115 @@
+"""Products on CUDA of which one size is known only when they run: blocks of known sizes, run as C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adze
+from adze import ShapeDtype
+from adze.passes.lower.tuning.gpu_products import block_of
+from adze.runtime.artifact.device_code.kernels import gpu_kernels
+from adze.runtime.targets import parse_target
+
+from .fake_cuda import needs_compiler, on_ptx_machine
+
+pytestmark = pytest.mark.gpu
+F16, F32 = np.float16, np.float32
+
+MACHINE = """
+import ml_dtypes
+rng = np.random.default_rng(1)
+dtype = np.dtype(ml_dtypes.bfloat16 if DTYPE == "bfloat16" else DTYPE)
+
+def gradients(a, b, c):
+    return adze.vjp(lambda a, b: a @ b, a, b)[1](c)
+
+PRODUCTS = {
+    "rows": (lambda a, b: a @ b, ("n", 64), (64, 128)),
+    "rows of any size": (lambda a, b: a @ b, ("n", 70), (70, 100)),
+    "columns": (lambda a, b: a @ b, (64, 64), (64, "n")),
+    "terms": (lambda a, b: a.T @ b, ("n", 64), ("n", 96)),
+    "transposed": (lambda a, b: (a @ b.T).T, ("n", 64), (64, 64)),
+    "rows of a batch": (lambda a, b: a @ b, (2, "n", 64), (2, 64, 64)),
+    "products": (lambda a, b: a @ b, ("n", 64, 64), ("n", 64, 64)),
+    "gradients": (gradients, ("n", 64), (64, 128), ("n", 128)),
+}
+if dtype.kind in "iu":
+    del PRODUCTS["gradients"]
+for name in NAMES.split(",") if NAMES else PRODUCTS:
+    function, *shapes = PRODUCTS[name]
+    specs = [adze.ShapeDtype(shape, dtype) for shape in shapes]
+    compiled = adze.trace(function, *specs).lower("cuda:sm_80").compile(device="cuda:0")
+    for n in SIZES:
+        sizes = [[n if s == "n" else s for s in shape] for shape in shapes]
+        arrays = [rng.integers(0 if dtype.kind == "u" else -2, 3, shape).astype(dtype) for shape in sizes]
+        want = function(*(a.astype(np.float64) for a in arrays))
+        got = compiled(*arrays)
+        for one, other in zip(*((x if isinstance(x, (tuple, list)) else (x,)) for x in (got, want))):
+            one, other = np.asarray(one).astype(float), np.asarray(other).astype(dtype).astype(float)
+            if one.shape != other.shape or not np.array_equal(one, other):
+                said[f"{name} {n}"] = [one.shape, other.shape]
+"""
+
+
+@needs_compiler
+@pytest.mark.parametrize(("dtype", "names"), [("float32", "rows"), ("float16", "gradients")])
+def test_products_of_any_size_are_numpys(dtype: str, names: str) -> None:
+    """Integers, whose sums all dtypes have exactly; no rows, one, and such that no block divides."""
+    said = on_ptx_machine(f"DTYPE, NAMES, SIZES = {dtype!r}, {names!r}, (0, 1, 64, 130){MACHINE}")
+    assert said == {}
+
+
+@pytest.mark.thorough
+@needs_compiler
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16", "float64", "int32", "uint64"])
+def test_products_of_any_size_are_numpys_in_all_forms(dtype: str) -> None:
+    assert on_ptx_machine(f"DTYPE, NAMES, SIZES = {dtype!r}, '', (0, 1, 63, 64, 65, 300){MACHINE}") == {}
+
+
+@pytest.mark.thorough
+@needs_compiler
+def test_infinities_and_nan_stay_in_their_rows() -> None:
+    said = on_ptx_machine("""
+a, b = np.ones((65, 64), np.float32), np.ones((64, 64), np.float32)
+a[3, 5], a[64, 0], b[2, 9] = np.nan, np.inf, -np.inf
+specs = adze.ShapeDtype(("n", 64)), adze.ShapeDtype((64, 64))
+got = adze.trace(lambda a, b: a @ b, *specs).lower("cuda:sm_80").compile(device="cuda:0")(a, b)
+with np.errstate(invalid="ignore"):
+    said["same"] = bool(np.array_equal(np.asarray(got), a @ b, equal_nan=True))
+""")
+    assert said == {"same": True}
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes", "dtype", "kernels", "counts"),
+    [
+        (lambda a, b: a @ b, (("n", 256), (256, 512)), F32, 2, {"fused_multiply_adds": 256}),
+        (lambda a, b: a @ b, (("n", 256), (256, 512)), F16, 2, {"matrix_products": 32}),
+        (lambda a, b: a.T @ b, (("n", 256), ("n", 512)), F32, 2, {"fused_multiply_adds": 256}),
+        (lambda a, b: a.T @ b, (("n", 256), ("n", 512)), F16, 3, {"matrix_products": 64}),
+        (lambda a, b: a @ b, (("n", 128, 64), ("n", 64, 128)), F32, 1, {"fused_multiply_adds": 256}),
+    ],
+)
+def test_blocks_are_computed_in_tiles(
+    function: Callable[..., Any], shapes: Any, dtype: Any, kernels: int, counts: dict[str, int]
+) -> None:
+    specs = [ShapeDtype(shape, dtype) for shape in shapes]
+    found = gpu_kernels(adze.trace(function, *specs).lower("cuda:sm_80").compile().vmfb)
+    assert len(found) <= kernels
+    for name, count in counts.items():
+        assert sum(getattr(kernel, name) for kernel in found) >= count
+
+
+def test_a_product_of_two_unknown_sizes_has_no_blocks() -> None:
+    unknown: Any = object()
+    cuda, dtype = parse_target("cuda:sm_80"), np.dtype(F32)
+    assert block_of(cuda, {"m": unknown, "n": 64, "k": 64}, "mnk", dtype) == ("m", 64)
+    assert block_of(cuda, {"m": 4096, "n": 4096, "k": unknown}, "mnk", dtype) == ("k", 1024)
+    assert block_of(cuda, {"m": unknown, "n": unknown, "k": 64}, "mnk", dtype) is None
+    assert block_of(cuda, {"m": unknown, "n": 8, "k": 64}, "mnk", dtype) is None
+    assert block_of(cuda, {"m": 64, "n": 64, "k": 64}, "mnk", dtype) is None
+    assert block_of(parse_target("cpu"), {"m": unknown, "n": 64, "k": 64}, "mnk", dtype) is None
