@@ -70,6 +70,50 @@ def test_products_of_any_size_are_numpys_in_all_forms(dtype: str) -> None:
     assert on_ptx_machine(f"DTYPE, NAMES, SIZES = {dtype!r}, '', (0, 1, 63, 64, 65, 300){MACHINE}") == {}
 
 
+CONVOLUTIONS = """
+from adze import lax
+
+rng = np.random.default_rng(1)
+LAYOUTS = {
+    "NHWC": (("NHWC", "HWIO", "NHWC"), (12, 16, 24), (3, 3, 24, 64), (12, 16, 64)),
+    "NCHW": (("NCHW", "OIHW", "NCHW"), (24, 12, 16), (64, 24, 3, 3), (64, 12, 16)),
+}
+layout, *shapes = LAYOUTS[LAYOUT]
+
+def both(x, w, cotangent):
+    def convolution(x, w):
+        return lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=layout)
+
+    result, pull = adze.vjp(convolution, x, w)
+    return result, *pull(cotangent)
+
+shapes[0], shapes[2] = ("n", *shapes[0]), ("n", *shapes[2])
+specs = [adze.ShapeDtype(shape, DTYPE) for shape in shapes]
+compiled = adze.trace(both, *specs).lower("cuda:sm_80").compile(device="cuda:0")
+for n in (0, 1, 3):
+    sizes = [[n if s == "n" else s for s in shape] for shape in shapes]
+    arrays = [rng.integers(-1, 2, shape).astype(DTYPE) for shape in sizes]
+    want = both(*(a.astype(np.float64) for a in arrays))
+    for name, one, other in zip(("result", "image", "kernel"), compiled(*arrays), want):
+        if not np.array_equal(np.asarray(one).astype(float), np.asarray(other).astype(DTYPE).astype(float)):
+            said[f"{name} {n}"] = [np.asarray(one).shape, np.asarray(other).shape]
+"""
+
+
+@needs_compiler
+@pytest.mark.parametrize(("dtype", "layout"), [("float32", "NCHW"), ("float16", "NHWC")])
+def test_convolutions_of_any_batch_are_numpys(dtype: str, layout: str) -> None:
+    """With both gradients; float16 was refused."""
+    assert on_ptx_machine(f"DTYPE, LAYOUT = {dtype!r}, {layout!r}{CONVOLUTIONS}") == {}
+
+
+@pytest.mark.thorough
+@needs_compiler
+@pytest.mark.parametrize(("dtype", "layout"), [("float32", "NHWC"), ("float64", "NHWC"), ("float16", "NCHW")])
+def test_convolutions_of_any_batch_in_other_forms(dtype: str, layout: str) -> None:
+    assert on_ptx_machine(f"DTYPE, LAYOUT = {dtype!r}, {layout!r}{CONVOLUTIONS}") == {}
+
+
 @pytest.mark.thorough
 @needs_compiler
 def test_infinities_and_nan_stay_in_their_rows() -> None:

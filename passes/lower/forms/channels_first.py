@@ -14,12 +14,12 @@ import numpy as np
 
 from ....dialects import mlir
 from ....dialects.ops.contraction.convolution_window import Window
-from ..builder import LinalgBuilder, Size, Value
+from ..builder import Size, Value
 from ..lowering import LoweringContext
 from .contraction import Factor, matrix_product
-from .large_windows import copied_elements
+from .large_windows import copied_elements, parts_of_batch
 from .reductions import reduce_axes
-from .tensor_ops import collapse_axes, expand_axes, extract_slice, insert_slice
+from .tensor_ops import collapse_axes, expand_axes, insert_slice
 
 
 def product_with_windows(
@@ -37,14 +37,15 @@ def product_with_windows(
     features, *taps = b.shape(kernel)
     weights = Factor(collapse_axes(b, kernel, [[0], list(range(1, len(taps) + 1))]), "mk")
     results = []
-    for some in _parts_of(b, image, parts):
+    for some in parts_of_batch(b, image, parts):
         columns = Factor(_window_columns(ctx, some, taps, positions, window, source), "bkn")
         product = matrix_product(ctx, weights, columns, source, carried)
         shape = [b.shape(some)[0], features, *positions]
         results.append(expand_axes(b, product, [[0], [1], list(range(2, len(shape)))], shape))
     if parts == 1:
         return results[0]
-    (count, *rest), whole = shape, b.empty([parts * shape[0], *shape[1:]], carried)
+    (count, *rest), whole = shape, b.empty([b.shape(image)[0], *shape[1:]], carried)
+    assert isinstance(count, int), "a batch with parts has a known size"
     for part, result in enumerate(results):
         whole = insert_slice(b, result, whole, [part * count, *[0] * len(rest)], [1] * len(shape))
     return whole
@@ -67,7 +68,7 @@ def product_over_positions(
     b = ctx.builder
     features, *positions = b.shape(cotangent)[1:]
     channels = b.shape(image)[1]
-    images, cotangents = _parts_of(b, image, parts), _parts_of(b, cotangent, parts)
+    images, cotangents = parts_of_batch(b, image, parts), parts_of_batch(b, cotangent, parts)
     total: Value | None = None
     for some, rest in zip(images, cotangents, strict=True):
         columns = Factor(_window_columns(ctx, some, [channels, *taps], positions, window, source), "bnk")
@@ -79,15 +80,6 @@ def product_over_positions(
         total = product
     assert total is not None
     return expand_axes(b, total, [[0], list(range(1, len(taps) + 2))], [features, channels, *taps])
-
-
-def _parts_of(b: LinalgBuilder, x: Value, parts: int) -> list[Value]:
-    """An array cut along its first axis."""
-    shape = b.shape(x)
-    assert isinstance(shape[0], int), "a batch with parts has a known size"
-    count, ones = shape[0] // parts, [1] * len(shape)
-    starts = [[part * count, *[0] * (len(shape) - 1)] for part in range(parts)]
-    return [x] if parts == 1 else [extract_slice(b, x, at, [count, *shape[1:]], ones) for at in starts]
 
 
 def _window_columns(

@@ -21,7 +21,7 @@ from ..lowering import LoweringContext
 from ..named_ops import convolved
 from ..tuning import configuration
 from .contraction import Factor, is_one, matrix_product
-from .large_windows import copied_windows, permuted_copy
+from .large_windows import copied_windows, parts_of_batch, permuted_copy
 from .tensor_ops import (
     collapse_axes,
     convert_elements,
@@ -86,13 +86,8 @@ def _product_over_windows(
     axes = len(b.shape(kernel)) - 1
     weights = Factor(collapse_axes(b, kernel, [list(range(axes)), [axes]]), "kn")
     results = []
-    assert isinstance(sizes[0], int), "a batch with parts has a known size"
-    count = sizes[0] // parts
-    shape = b.shape(image)
-    for part in range(parts):
-        some = extract_slice(
-            b, image, [part * count, *[0] * (len(shape) - 1)], [count, *shape[1:]], [1] * len(shape)
-        )
+    for some in parts_of_batch(b, image, parts):
+        count = b.shape(some)[0]
         windows = copied_windows(ctx, some, b.shape(kernel)[:-1], [count, *sizes[1:-1]], window, source)
         rows = Factor(windows, "mk")
         product = matrix_product(ctx, rows, weights, source, carried)
@@ -100,6 +95,7 @@ def _product_over_windows(
     if parts == 1:
         return results[0]
     whole = b.empty(sizes, carried)
+    assert isinstance(count, int), "a batch with parts has a known size"
     for part, result in enumerate(results):
         whole = insert_slice(b, result, whole, [part * count, *[0] * (len(sizes) - 1)], [1] * len(sizes))
     return whole

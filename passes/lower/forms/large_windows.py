@@ -39,6 +39,17 @@ def permuted_copy(b: LinalgBuilder, x: Value, axes: Sequence[int]) -> Value:
     return x if permuted is x else b.materialise(permuted)
 
 
+def parts_of_batch(b: LinalgBuilder, x: Value, parts: int) -> list[Value]:
+    """An array cut along its first axis, whose size is known where it is cut."""
+    if parts == 1:
+        return [x]
+    shape = b.shape(x)
+    assert isinstance(shape[0], int), "a batch with parts has a known size"
+    count, ones = shape[0] // parts, [1] * len(shape)
+    starts = [[part * count, *[0] * (len(shape) - 1)] for part in range(parts)]
+    return [extract_slice(b, x, at, [count, *shape[1:]], ones) for at in starts]
+
+
 def copied_elements(
     ctx: LoweringContext, x: Value, shape: Sequence[Size], where: Attribute, dtype: np.dtype
 ) -> Value:
@@ -109,14 +120,12 @@ def _product_over_places(
     b = ctx.builder
     image = permuted_copy(b, image, (lhs_spec[1], *lhs_spec[2:], lhs_spec[0]))
     kernel = permuted_copy(b, kernel, (rhs_spec[1], *rhs_spec[2:], rhs_spec[0]))
-    (summed, *sizes, features), shape = b.shape(kernel), b.shape(image)
-    count, spatial = summed // parts, len(positions)
+    (_, *sizes, features), shape = b.shape(kernel), b.shape(image)
+    spatial = len(positions)
     total: Value | None = None
-    for part in range(parts):
-        offsets = [part * count, *[0] * (spatial + 1)]
-        ones = [1] * (spatial + 2)
-        seen = extract_slice(b, image, offsets, [count, *shape[1:]], ones)
-        weights = extract_slice(b, kernel, offsets, [count, *sizes, features], ones)
+    images, kernels = parts_of_batch(b, image, parts), parts_of_batch(b, kernel, parts)
+    for seen, weights in zip(images, kernels, strict=True):
+        count = b.shape(weights)[0]
         swapped = window._replace(window_strides=window.rhs_dilation, rhs_dilation=window.window_strides)
         rows = copied_windows(ctx, seen, [*positions, shape[-1]], [count, *sizes], swapped, source)
         rest = collapse_axes(b, weights, [list(range(spatial + 1)), [spatial + 1]])

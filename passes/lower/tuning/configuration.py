@@ -513,19 +513,27 @@ def window_parts(
     None for a convolution that is none: IREE's code of one on CUDA has no multiply-add in float32, and a
     quarter of the instructions of tensor cores in float16 (counted in PTX, never timed).
     """
-    if dtype in INTEGERS or dtype in COMPLEX or not all(isinstance(n, int) for n in (*sizes, channels)):
+    if dtype in INTEGERS or dtype in COMPLEX or not all(isinstance(n, int) for n in (*sizes[1:], channels)):
         return None
     parts = copied_parts(target, sizes, window, channels, dtype)
+    is_batch_known = isinstance(sizes[0], int)
+    if parts is None or not is_batch_known:
+        return parts
     return parts if prod(sizes) * prod(window) * channels >= gpu_products.ROUNDED else None
 
 
 def copied_parts(
     target: Target, sizes: Sequence[Size], window: Sequence[Size], channels: Size, dtype: np.dtype
 ) -> int | None:
-    """Into how many parts the batch is cut, for whose windows there is room; None for no copies."""
-    is_known = all(isinstance(n, int) for n in (*sizes, *window, channels))
+    """Into how many parts the batch is cut, for whose windows there is room; None for no copies.
+
+    A batch whose size is not known is not cut.
+    """
+    is_known = all(isinstance(n, int) for n in (*sizes[1:], *window, channels))
     if target.kind is not TargetKind.CUDA or not is_known:
         return None
+    if not isinstance(sizes[0], int):
+        return 1
     copied = prod(sizes[:-1]) * prod(window) * channels * dtype.itemsize
     parts = (d for d in divisors(sizes[0]) if copied <= d * WINDOWS and d <= MOST_PARTS)
     return next(parts, None)
@@ -539,7 +547,7 @@ def copied_windows(target: Target, sizes: Sequence[Size]) -> str | None:
     """
     if (
         target.kind is not TargetKind.CUDA
-        or not all(isinstance(n, int) for n in sizes)
+        or not all(isinstance(n, int) for n in sizes[1:])
         or sizes[-1] % GPU_VECTOR
     ):
         return None
@@ -547,7 +555,7 @@ def copied_windows(target: Target, sizes: Sequence[Size]) -> str | None:
     row = vectors if vectors <= GPU_COPYING else divisor(vectors, GPU_COPYING, 1) or 1
     threads, tiles = row, [row * GPU_VECTOR]
     for n in reversed(sizes[:-1]):
-        tile = divisor(n, GPU_COPYING // threads, 1) or 1
+        tile = (divisor(n, GPU_COPYING // threads, 1) if isinstance(n, int) else None) or 1
         threads *= tile
         tiles.insert(0, tile)
     ones = [1] * (len(sizes) - 1)
