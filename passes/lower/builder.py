@@ -367,7 +367,7 @@ class LinalgBuilder:
         """For each input the complex number that it repeats, where the body can have that in its place.
 
         Why: `iree/complex_constants.py`. A body without any input would not do: of it IREE makes a fill, and
-        cannot where elements are wide (`iree/wide_elements.py`).
+        has none for elements of 128 bits.
         """
         is_parallel = all(iterator == "parallel" for iterator in iterators)
         numbers = [self.complex_numbers.get(v) if is_parallel or not v.type.shape else None for v in inputs]

@@ -18,7 +18,6 @@ from ....dialects.types import COMPLEX
 from ....runtime.targets import TargetKind
 from ..builder import LinalgBuilder, Value
 from ..iree.extracted_sources import extractable
-from ..iree.wide_elements import is_fillable
 from ..kernels.running import Running, running_values
 from ..lowering import LoweringContext
 from ..scalars import Scalars
@@ -110,8 +109,7 @@ def _scan_rows(b: LinalgBuilder, name: str, x: Value, identity: complex, dtype: 
     rows, size = b.shape(x)
     if b.kind is TargetKind.CUDA and isinstance(size, int):
         return _scan_by_doubling(b, name, x, dtype)
-    # What comes before the first block is filled in.
-    block = configuration.scan_block(rows, size) if is_fillable(dtype) else None
+    block = configuration.scan_block(rows, size)
     if block is None:
         return permute(b, _emit_scan(b, name, permute(b, x, (1, 0)), 0, identity, dtype), (1, 0))
     count = size // block

@@ -20,7 +20,6 @@ from ....dialects.types import INT64
 from ..builder import DYNAMIC, LinalgBuilder, Size, Value
 from ..iree.extracted_sources import extractable
 from ..iree.overwritten_arguments import owned
-from ..iree.wide_elements import is_fillable
 from ..lowering import LoweringContext
 from ..tuning import configuration
 from ..tuning.row_tiles import takes_rows
@@ -269,9 +268,6 @@ def lower_pad(
     if any(not (isinstance(k, int) and k == m) for k, m in zip(kept, dilated, strict=True)):
         x = extract_slice(b, x, first, kept, [1] * len(kept))
     before = [_clamp_size(b, n, t) for n, t in zip(low, total, strict=True)]
-    if not is_fillable(ctx.result_type.dtype):
-        whole = owned(ctx, broadcast(b, value, total, ()), ctx.result_type.dtype)
-        return insert_slice(b, x, whole, before, [1] * len(total))
     after = [
         b.calculate("size_sub", b.calculate("size_sub", n, m), k)
         for n, m, k in zip(total, kept, before, strict=True)

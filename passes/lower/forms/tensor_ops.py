@@ -22,7 +22,7 @@ def parse_attribute(b: LinalgBuilder, text: str | None) -> Attribute | None:
 
 
 def splat(b: LinalgBuilder, value: np.ndarray, shape: Sequence[Size]) -> Value:
-    """An array of equal elements of any dtype (`iree/wide_elements.py`)."""
+    """An array of equal elements of any dtype: IREE has no fill for elements of 128 bits."""
     rank = len(shape)
     maps = [b.axes_map(rank, ()), b.identity_map(rank)]
     init = b.empty(shape, value.dtype)

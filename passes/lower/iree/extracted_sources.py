@@ -5,7 +5,7 @@ into the kernel that extracts from it, such as a strided slice, and loses its ty
 
 Symptom: "LLVM Translation failed for operation: builtin.unrealized_conversion_cast".
 Seen in: IREE 3.13.
-Smallest: `x[::2, ::3][::-1] + 1`.
+Smallest: `x[::2, ::3].T[::-1] + 1`.
 Goes when: `tests/passes/lower/iree/test_iree_faults.py::test_extracted_sources_are_still_lost` fails.
 """
 

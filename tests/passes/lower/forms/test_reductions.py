@@ -160,6 +160,15 @@ def test_running_sums_by_blocks(name: str, shape: tuple[int, ...], axis: int) ->
     assert np.allclose(run(name, x)[0], want, rtol=0, atol=2e-6 * shape[axis] ** 0.75)
 
 
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_complex_running_sums_by_blocks(dtype: type) -> None:
+    x = (sample(4, 300) + 1j * sample(4, 300)[::-1]).astype(dtype)
+    running_sum = adze.jit(lambda x: xp.cumsum(x, 1))(x)
+    assert np.allclose(
+        running_sum, np.cumsum(x, 1, np.complex128), rtol=0, atol=1e-3 if dtype is np.complex64 else 1e-12
+    )
+
+
 def test_an_infinity_reaches_only_the_running_sums_after_it() -> None:
     x = sample(20000)
     x[777] = np.inf
