@@ -7,18 +7,15 @@ known fault where that is checked. `FORMS` is the whole strategy; the last form 
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import shutil
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from ..errors import CompileError
 from ..targets import Target
 from .compiler import CompiledModule, CompileOptions, TuneKernels, Variant, compile_with_fallback
+from .temporary_files import check_temporary_files
 
 FUSE_LESS: Final = "--iree-dispatch-creation-enable-aggressive-fusion=false"
 ONE_USE: Final = "--iree-dispatch-creation-fuse-multi-use=false"
@@ -27,9 +24,6 @@ CONSTANTS_LATER: Final = "--iree-opt-const-eval=false"
 SEPARATED: Final = ("separate-reductions",)
 APART: Final = ("separate-operands",)
 UNTUNED: Final = ("separate-reductions", "strip-tiles")
-
-_LEAST_SPACE: Final = 1 << 18
-"""Bytes of temporary files that the compile of a small program writes at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,18 +168,6 @@ FORMS: Final[tuple[Form, ...]] = (
 """All forms, in the order in which they are tried: what costs the least speed comes first."""
 
 
-def _check_space(folder: Path) -> None:
-    """Raise the `CompileError` for a disk without space for temporary files: LLVM ends the process there."""
-    with contextlib.suppress(OSError):
-        free = shutil.disk_usage(folder).free
-        if free < _LEAST_SPACE:
-            raise CompileError(
-                f"there are {free} bytes left on the disk of {folder}, where the compiler writes "
-                "temporary files",
-                hint="remove files there, or set TMPDIR to a folder on another disk",
-            )
-
-
 def compile_program(
     produce: Callable[[tuple[str, ...], CompileOptions], bytes],
     facts: Facts,
@@ -202,7 +184,7 @@ def compile_program(
     made of it, except in the forms at the end, which stand for a program without tiles. `inline` does the
     same and inlines functions, in the forms that have them; without it these are not tried.
     """
-    _check_space(Path(tempfile.gettempdir()))
+    check_temporary_files()
     variants = []
     for form in FORMS:
         if form.is_tried(facts) and not (form.is_inlined and inline is None):

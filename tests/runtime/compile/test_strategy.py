@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 
 from adze.passes.registry import parse_pipeline
@@ -130,11 +128,3 @@ def test_forms_of_functions_are_tried_where_these_are_inlined_and_refused_with_w
 def test_the_refusal_of_the_last_form_is_raised() -> None:
     with pytest.raises(CompileError, match="custom_call"):
         compile_program(lambda *_: REFUSED, ALL, parse_target("cpu"), CompileOptions())
-
-
-def test_a_full_disk_is_an_error_before_the_compiler_meets_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """LLVM ends the process where a temporary file cannot be written."""
-    monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=1))
-    with pytest.raises(CompileError, match="there are 1 bytes left on the disk of") as caught:
-        compile_program(lambda passes, options: EMPTY, PLAIN, parse_target("cpu"), ASKED)
-    assert "set TMPDIR" in str(caught.value.hint)

@@ -1,0 +1,81 @@
+"""The compiler ends the process where it cannot write temporary files: an error comes first."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from adze.runtime.compile.compiler import CompileOptions
+from adze.runtime.compile.strategy import Facts, compile_program
+from adze.runtime.compile.temporary_files import check_temporary_files
+from adze.runtime.errors import CompileError
+from adze.runtime.targets import parse_target
+
+
+def refused() -> CompileError:
+    """The error of a compile."""
+    facts = Facts(has_dependent_reductions=False, has_complex_numbers=False, is_static=True)
+    with pytest.raises(CompileError) as caught:
+        compile_program(lambda passes, options: b"", facts, parse_target("cpu"), CompileOptions())
+    return caught.value
+
+
+def test_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=1))
+    error = refused()
+    assert "there are 1 bytes left on the disk of" in error.message
+    assert "set TMPDIR" in str(error.hint)
+
+
+def test_no_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "absent"))
+    assert (
+        refused().message
+        == f"there is no folder {tmp_path}/absent, where the compiler writes temporary files"
+    )
+
+
+def test_a_folder_that_takes_no_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
+    assert refused().message.startswith(f"this process cannot write to the folder {tmp_path},")
+
+
+def test_the_folder_is_the_one_that_llvm_takes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("TMPDIR", "TMP", "TEMP", "TEMPDIR"):
+        monkeypatch.delenv(name, raising=False)
+    check_temporary_files()
+    monkeypatch.setenv("TEMP", str(tmp_path / "absent"))
+    assert "absent" in refused().message
+    monkeypatch.setenv("TMP", str(tmp_path))
+    check_temporary_files()
+
+
+def test_small_files_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (1000, resource.RLIM_INFINITY))
+    error = refused()
+    assert "cannot write files of more than 1000 bytes" in error.message
+    assert "ulimit -f" in str(error.hint)
+
+
+def test_a_process_lives_on(tmp_path: Path) -> None:
+    """Without the check, the compiler dies of a wrong address here."""
+    program = """
+import adze
+try:
+    adze.jit(lambda x: x + 1)(1.0)
+except adze.AdzeError as error:
+    print(error.message)
+"""
+    environment = {**os.environ, "TMPDIR": str(tmp_path / "absent"), "ADZE_CACHE": "off"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, env=environment, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"there is no folder" in done.stdout
