@@ -110,7 +110,9 @@ def trigamma(b: Builder, x: Value) -> Value:
     """The derivative of digamma, made of other ops so that it has derivatives itself.
 
     Reflection for `x < 1/2` (Abramowitz and Stegun 6.4.7), recurrence up to 8 (6.4.6), then the
-    asymptotic series (6.4.12) with coefficients the Bernoulli numbers.
+    asymptotic series (6.4.12) with coefficients the Bernoulli numbers. The sine of the reflection is of the
+    distance to the nearest pole, which is exact where `pi x` is not (and 1/2 where no sine is used: one of
+    zero would make the next derivative NaN).
     """
     half, one = b.full_like(x, 0.5), b.full_like(x, 1)
     is_low = b.compare(x, half, direction="LT")
@@ -125,5 +127,6 @@ def trigamma(b: Builder, x: Value) -> Value:
     for bernoulli in (-3617 / 510, 7 / 6, -691 / 2730, 5 / 66, -1 / 30, 1 / 42, -1 / 30, 1 / 6):
         series = b.mul(r2, shifted(b, series, bernoulli))
     value = b.add(total, b.mul(r, b.add(shifted(b, series, 1), scaled(b, r, 0.5))))
-    sine = b.sin(scaled(b, x, math.pi))
+    distance = b.select(is_low, b.sub(x, b.round(x)), half)
+    sine = b.sin(scaled(b, distance, math.pi))
     return b.select(is_low, b.sub(over(b, math.pi**2, b.mul(sine, sine)), value), value)
