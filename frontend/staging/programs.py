@@ -30,6 +30,7 @@ from ..tracing.frames import Tracer
 from ..tracing.locations import located, user_location_text
 from ..tracing.specs import ShapeDtype
 from ..tracing.trace import (
+    MOST_BYTES,
     HeldArray,
     TracedProgram,
     argument_names,
@@ -197,6 +198,12 @@ class Program:
             )
         if not all(part.isidentifier() for part in name.split(".")):
             raise ArgumentError(f"{name!r} is no name of a function", where=user_location_text())
+        if len(name.encode()) > MOST_BYTES:
+            raise ArgumentError(
+                f"the name {name[:30]!r}... has {len(name.encode())} bytes: expected {MOST_BYTES} at most",
+                where=user_location_text(),
+                hint="give the function a shorter name=",
+            )
         if kind != READS and self.state is None:
             raise ArgumentError(
                 f"{name} {kind} the state, and the program has none",

@@ -7,11 +7,12 @@ with its main function and what calls with arrays need: trees, types and names o
 from __future__ import annotations
 
 import functools
+import hashlib
 import inspect
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -32,6 +33,9 @@ from .locations import user_location_text
 from .sizes import Dim, named_size
 from .specs import ShapeDtype, SpecError
 from .symbolic import SymbolicDim, assumptions_of
+
+MOST_BYTES: Final = 200  # of the symbol of a function: the compiler crashed on one of 240
+_CUT: Final = 100  # bytes of a longer name that stay, so that suffixes fit
 
 
 @dataclass(frozen=True)
@@ -176,10 +180,18 @@ def _positional_names(bound: inspect.BoundArguments) -> list[str]:
 
 
 def function_name(function: Callable[..., Any]) -> str:
-    """A symbol for a Python function: its name, restricted to letters, digits and underscores."""
+    """A symbol for a Python function: its name, restricted to letters, digits and underscores.
+
+    A long one is cut: the compiler names a temporary file after the symbol, and dies where no file can have
+    such a name.
+    """
     name = getattr(function, "__name__", None)
     text = name if isinstance(name, str) else type(function).__name__
-    return re.sub(r"\W+", "_", text).strip("_") or "main"
+    symbol = re.sub(r"\W+", "_", text).strip("_") or "main"
+    encoded = symbol.encode(errors="replace")
+    if len(encoded) <= MOST_BYTES:
+        return symbol
+    return f"{encoded[:_CUT].decode(errors='ignore')}_{hashlib.sha256(encoded).hexdigest()[:8]}"
 
 
 def trace_program(

@@ -51,6 +51,27 @@ def test_a_trace_prints_in_a_readable_form() -> None:
     )
 
 
+@pytest.mark.parametrize("letter", ["x", "ü", "日"])
+def test_functions_with_long_names_compile(letter: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The compiler calls a temporary file after the function, and died where that name was too long."""
+    monkeypatch.setenv("ADZE_CACHE", "off")
+    names = []
+    for count in (300, 301):
+        function = lambda x: x * 2  # noqa: E731
+        function.__name__ = letter * count
+        lowered = adze.trace(function, X).lower()
+        names.append(lowered.compile().manifest.functions[0].signature.name)
+        assert np.array_equal(lowered.compile()(X), X * 2)
+    assert names[0] != names[1]
+    assert all(name.startswith(letter * 30) and len(name.encode()) < 120 for name in names)
+
+
+def test_the_name_of_a_function_of_a_program_is_not_cut() -> None:
+    program = adze.Program()
+    with pytest.raises(adze.AdzeError, match="has 300 bytes: expected 200 at most"):
+        program.add(lambda x: x, X, name="x" * 300)
+
+
 def test_arguments_and_results_are_named_by_their_paths() -> None:
     traced = adze.trace(lambda x, p, *rest, k: {"y": x, "z": (rest[0], k)}, X, {"w": [X, X]}, X, k=X)
     assert [p.name for p in traced.parameters] == ["x", "p['w'][0]", "p['w'][1]", "rest[0]", "k"]
