@@ -6,12 +6,18 @@ Output: the largest difference in units of the tolerance; above 1, they disagree
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from _case import Agreement
 from _peers import leaves
 
 # Of the largest magnitude in an array. Sums of many numbers are in another order in each library.
-TOLERANCE = {np.dtype(np.float32): 2e-4, np.dtype(np.float64): 1e-8}
+TOLERANCE = {
+    np.dtype(ml_dtypes.bfloat16): 2e-2,
+    np.dtype(np.float16): 4e-3,
+    np.dtype(np.float32): 2e-4,
+    np.dtype(np.float64): 1e-8,
+}
 
 
 def disagreement(ours: Any, theirs: Any, agreement: Agreement, factor: float = 1.0) -> float:
@@ -56,8 +62,7 @@ def of_arrays(one: Any, other: Any, agreement: Agreement) -> float:
 
 def tolerance_of(array: Any) -> float:
     """Zero for integers and booleans: they are equal."""
-    real = array.real.dtype
-    return TOLERANCE.get(real, 0.0) if np.issubdtype(real, np.floating) else 0.0
+    return TOLERANCE.get(array.real.dtype, 0.0)
 
 
 def of_moments(one: Any, other: Any) -> float:

@@ -8,6 +8,7 @@ from . import (
     irregular,
     linear_algebra,
     loops,
+    low_precision,
     named_sizes,
     nets,
     products,
@@ -28,4 +29,5 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "programs": programs.CASES,
     "batches": batches.CASES,
     "named_sizes": named_sizes.CASES,
+    "low_precision": low_precision.CASES,
 }
