@@ -21,7 +21,7 @@ from typing import Any, Final, Self
 
 from .diagnostics import SOURCE_NAME, Diagnostic, diagnostic_of, place_of
 from .halves import divided, joined
-from .kernel_bodies import KernelBodies, gains_of_bodies_apart
+from .kernel_bodies import KernelBodies, gains_of_bodies_apart, has_own_kernels
 from .pipelines import (
     EXECUTABLE_SOURCES,
     HAS_CHANGED,
@@ -143,8 +143,12 @@ class Invocation:
         checked = checked_module(module, self._diagnostics, devices)
         if checked is None:
             return False
-        if checked is not module:
-            self._source, self._until_flow = module, pipelines
+        if checked is module:
+            return self.parse(checked)
+        self._source, self._until_flow = module, pipelines
+        if has_own_kernels(checked) and self._is_for_cpus():
+            self._bodies = KernelBodies(checked)
+            checked = self._bodies.without()
         return self.parse(checked)
 
     def parse(self, module: bytes) -> bool:
@@ -158,7 +162,7 @@ class Invocation:
 
     def replace(self, module: bytes, phase: str | None = None) -> bool:
         """Go on with `module` instead, from the present phase or `phase`; also where IREE refused one."""
-        phase = phase or self._phase
+        phase, self._bodies = phase or self._phase, None
         if self._pipeline_behind(phase) is not None and (self._has_targets or self._is_refused):
             self._renew()
         if _SCHEDULING[0] == _behind(phase) and self._is_for_cpus():
@@ -181,12 +185,13 @@ class Invocation:
 
     def bytecode(self) -> bytes:
         """The module at the present phase, as MLIR bytecode."""
-        if self._unparsed is not None:
-            return self._unparsed
-        return self._written(self._invocation.output_ir_bytecode)
+        self._becomes_whole()
+        return self._own_bytecode()
 
     def text(self) -> str:
         """The module at the present phase, as MLIR text."""
+        self._becomes_whole()
+        self._is_parsed()
         return self._written(self._invocation.output_ir).decode()
 
     def program(self) -> bytes | None:
@@ -196,6 +201,21 @@ class Invocation:
         except ValueError as error:  # a module without a program in it
             self._refuse(str(error))
             return None
+
+    def _own_bytecode(self) -> bytes:
+        """As `bytecode`, of the module as it is in this session."""
+        if self._unparsed is not None:
+            return self._unparsed
+        return bytes(self._written(self._invocation.output_ir_bytecode))
+
+    def _becomes_whole(self) -> None:
+        """Let the module have the code of its kernels again, if it went without."""
+        bodies, self._bodies = self._bodies, None
+        if bodies is None:
+            return
+        self._unparsed = bodies.put_back(self._own_bytecode())
+        if self._unparsed is None:
+            self._begins_again(self._phase)
 
     def _is_advanced(self, phases: tuple[str, ...]) -> bool:
         """Run `phases`, the ones behind the present, verifying the module at the end of each."""
@@ -215,7 +235,9 @@ class Invocation:
         """Go on without the code of adze's kernels, where there is enough of it to gain from that."""
         if not self._is_for_cpus():
             return True
-        module = self.bytecode()
+        if self._bodies is not None:
+            return True
+        module = self._own_bytecode()
         if len(module) > _MOST_COPIED or not gains_of_bodies_apart(module):
             return True
         self._whole, self._unparsed, self._bodies = module, None, KernelBodies(module)
@@ -226,11 +248,20 @@ class Invocation:
         bodies, self._bodies = self._bodies, None
         if bodies is None:
             return True
-        whole = bodies.put_back(self.bytecode())
+        whole = bodies.put_back(self._own_bytecode())
         if whole is not None:
             return self._parse(whole, self._phase)
+        if not self._whole:
+            return self._begins_again(self._phase)
         self._renew()
         return self._parse(self._whole, _before(_SCHEDULING[0])) and self._is_advanced(_SCHEDULING)
+
+    def _begins_again(self, last: str) -> bool:
+        """Begin again with all of the module, and run IREE's phases up to `last`."""
+        self._until_flow, self._bodies = {}, None
+        self._renew()
+        phases = PHASES[1 : PHASES.index(last) + 1]
+        return self._parse(self._source, START) and all(map(self._run_phase_behind, phases))
 
     def _run(self, phase: str) -> bool:
         """Run the passes of `phase`, the one behind the present."""
@@ -256,12 +287,9 @@ class Invocation:
 
     def _has_evaluated_all(self) -> bool:
         """Begin again, with IREE's phases up to this one, where the program has initializers to evaluate."""
-        if _INITIALIZERS not in self.bytecode():
+        if _INITIALIZERS not in self._own_bytecode():
             return True
-        self._until_flow = {}
-        self._renew()
-        phases = PHASES[1 : PHASES.index(_EVALUATING) + 1]
-        return self._parse(self._source, START) and all(map(self._run_phase_behind, phases))
+        return self._begins_again(_EVALUATING)
 
     def _run_phase_behind(self, phase: str) -> bool:
         if not self._run_phase(phase):
@@ -314,7 +342,7 @@ class Invocation:
 
     def _moves_to_a_new_session(self) -> bool:
         """Take the module to a session that has loaded no dialects yet, unless it is too large for that."""
-        module = self.bytecode()
+        module = self._own_bytecode()
         if len(module) > _MOST_COPIED:
             return False
         self._renew()

@@ -1,7 +1,7 @@
 """The code of adze's own kernels on its way around the phases of IREE that do nothing to it.
 
-Input: a program of the phase `flow`. Output: the program without the code of its own kernels, and the code;
-later the program of the phase `executable-sources` with all of it, its kernels in few executables.
+Input: a program of a phase up to `flow`. Output: the program without the code of its own kernels, and the
+code; later the program with all of it, in the phase `executable-sources` with its kernels in few executables.
 Idea: up to that phase IREE decides how the host calls kernels. Each of its clean-ups and analyses takes the
 code of all kernels too, and verifies it; of kernels that are loops and vectors already nothing is to be
 decided. So such a kernel calls a function that is only declared, with its arrays and numbers, and gets its
@@ -12,6 +12,8 @@ patterns of all ops anew: those that stand beside each other are made one, with 
 from __future__ import annotations
 
 import io
+from collections import Counter, defaultdict
+from collections.abc import Hashable
 from typing import Any, Final
 
 _OURS: Final = "stream.executable"
@@ -23,6 +25,7 @@ _FUNCTION: Final = "func.func"
 _CALL: Final = "func.call"
 _CONSTANT: Final = "arith.constant"
 _VALUE: Final = "value"
+_NUMBERS: Final = "arith."
 _RETURN: Final = "func.return"
 _SUBSPAN: Final = "stream.binding.subspan"
 _DISPATCH: Final = "stream.cmd.dispatch"
@@ -38,10 +41,15 @@ _MOST_TOGETHER: Final = 16
 """Kernels of one executable: others are compiled on other threads."""
 
 
+def has_own_kernels(program: bytes) -> bool:
+    """Whether a program, MLIR bytecode of a phase up to `flow`, has kernels of adze."""
+    return _OF_OURS in program
+
+
 def gains_of_bodies_apart(program: bytes) -> bool:
     """Whether `program`, bytecode of the phase `flow`, has kernels of adze, or many of IREE: the names of all
     operations and symbols stand in the bytecode."""
-    return _OF_OURS in program or program.count(_OF_IREE) >= _LEAST_NAMES
+    return has_own_kernels(program) or program.count(_OF_IREE) >= _LEAST_NAMES
 
 
 class KernelBodies:
@@ -56,6 +64,8 @@ class KernelBodies:
             self._program = ir.Module.parse(program, self._context)
             self._apart = ir.Module.create()
             self._functions: dict[str, Any] = {}
+            self._callers: Counter[str] = Counter()
+            self._named: defaultdict[Hashable, list[str]] = defaultdict(list)
             for executable in _top_level(self._program):
                 if executable.name == _OURS:
                     for module in _inner(executable, _MODULE):
@@ -67,17 +77,18 @@ class KernelBodies:
         return _bytecode(program)
 
     def put_back(self, program: bytes) -> bytes | None:
-        """`program`, of the phase `executable-sources`, with the code of its kernels and fewer executables;
-        None where a kernel is called otherwise than it was."""
+        """`program`, of a phase up to `flow` or of `executable-sources`, with the code of its kernels, and in
+        the latter fewer executables; None where a kernel is called otherwise than it was."""
         ir = self._ir
         with self._context, ir.Location.unknown():
             whole = ir.Module.parse(program, self._context)
             for executable in _top_level(whole):
                 if executable.name == _EXECUTABLE:
-                    for variant in _inner(executable, _VARIANT):
-                        for module in _inner(variant, _MODULE):
-                            if not self._fill(module):
-                                return None
+                    modules = _inner(executable, _MODULE, _VARIANT)
+                else:
+                    modules = _inner(executable, _MODULE) if executable.name == _OURS else []
+                if not all(map(self._fill, modules)):
+                    return None
             join_executables(ir, whole)
             return _bytecode(whole)
 
@@ -88,22 +99,43 @@ class KernelBodies:
             before = _prologue(function)
             if before is None:
                 continue
-            name = f"{ir.StringAttr(function.attributes['sym_name']).value}{_CODE}"
-            if name in self._functions:
-                continue
+            name = self._name(function)
             with ir.InsertionPoint(function), function.location:
                 passed = _declared(ir, function, name)
                 _calling(ir, function, name, before, passed)
             function.detach_from_parent()
             self._apart.body.append(function)
-            self._functions[name] = function
+            self._functions.setdefault(name, function)
+            self._callers[name] += 1
+
+    def _name(self, function: Any) -> str:
+        """The name of the code of `function`: the same for the same code, so that IREE can make one kernel of
+        kernels that are equal."""
+        own = _symbol(self._ir, function)
+        names = [each.operation.name for each in function.regions[0].blocks[0].operations]
+        likely = self._named[str(function.attributes["function_type"]), tuple(names)]
+        for name in likely:
+            known = self._functions[name]
+            if _text(function, own) == _text(known, _symbol(self._ir, known)):
+                return name
+        name, count = f"{own}{_CODE}", 1
+        while name in self._functions:
+            name, count = f"{own}_{count}{_CODE}", count + 1
+        likely.append(name)
+        return name
+
+    def _code(self, name: str) -> Any:
+        """The code called `name`, for one of the kernels that call it."""
+        self._callers[name] -= 1
+        function = self._functions[name]
+        return function.clone().operation if self._callers[name] else self._functions.pop(name)
 
     def _fill(self, module: Any) -> bool:
         """Give the functions of an executable's module their code; whether they pass what it takes."""
         ir = self._ir
         operations = list(_operations(module))
         declared = {
-            str(ir.StringAttr(each.attributes["sym_name"]).value): each
+            _symbol(ir, each): each
             for each in operations
             if each.name == _FUNCTION and not len(each.regions[0].blocks)
         }
@@ -112,7 +144,7 @@ class KernelBodies:
                 name = str(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)
                 if name not in self._functions or name not in declared:
                     continue
-                if not _inline(self._functions.pop(name), call):
+                if not _inline(self._code(name), call):
                     return False
                 declared.pop(name).erase()
         return not any(name in self._functions for name in declared)
@@ -202,7 +234,7 @@ def _prologue(function: Any) -> list[Any] | None:
     needed: set[Any] = set()
     for operation in reversed(operations):
         if operation.name == _SUBSPAN or operation in needed:
-            if len(operation.regions):
+            if operation.name != _SUBSPAN and not operation.name.startswith(_NUMBERS):
                 return None
             needed |= {_owner(value) for value in operation.operands}
             needed.add(operation)
@@ -286,6 +318,11 @@ def _insert_constants(constants: list[Any], block: Any) -> None:
             constant.move_before(behind)
         else:
             constant.results[0].replace_all_uses_with(same.results[0])
+
+
+def _text(function: Any, name: str) -> str:
+    """The text of a function without its name."""
+    return str(function.get_asm(use_local_scope=True)).replace(f"@{name}(", "@(", 1)
 
 
 def _calls(function: Any) -> list[Any]:

@@ -56,6 +56,7 @@ def test_pipelines_make_the_bytes_that_phases_make(
     monkeypatch.setattr(invocation, "until_flow", lambda flags: {})
     monkeypatch.setattr(Invocation, "_is_divided", lambda self: False)
     monkeypatch.setattr(invocation, "gains_of_bodies_apart", lambda program: False)
+    monkeypatch.setattr(invocation, "has_own_kernels", lambda program: False)
     assert lowered.compile(cache=False).vmfb == with_pipelines
 
 

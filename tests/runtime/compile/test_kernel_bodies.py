@@ -30,6 +30,29 @@ def running(x: Any, w: Any) -> Any:
     return adze.lax.scan(step, x[0], x)[1].sum()
 
 
+KERNEL = """
+stream.executable private @one {
+  stream.executable.export public @one workgroups() -> (index, index, index) {
+    %c1 = arith.constant 1 : index
+    stream.return %c1, %c1, %c1 : index, index, index
+  }
+  builtin.module {
+    func.func @one(%place: index, %array: !stream.binding) {
+      %c0 = arith.constant 0 : index
+      %memref = stream.binding.subspan %array[%c0] : !stream.binding -> memref<4xf32>
+      %number = arith.constant 1.0 : f32
+      memref.store %number, %memref[%place] : memref<4xf32>
+      return
+    }
+  }
+}
+"""
+
+
+def squared(x: Any, count: int = 3) -> Any:
+    return adze.lax.fori_loop(0, count, lambda i, y: anp.tanh(y @ y) + x, x)
+
+
 def filled(*shape: int) -> np.ndarray:
     return np.linspace(-1, 1, int(np.prod(shape)), dtype=np.float32).reshape(shape)
 
@@ -43,6 +66,10 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "named sizes": (
         lambda x, w: adze.nn.softmax(anp.tanh(x @ w) @ w, axis=-1),
         (adze.ShapeDtype(("n", 64)), adze.ShapeDtype((64, 64))),
+    ),
+    "equal loops": (
+        lambda x: squared(anp.sort(squared(x), axis=0), 3) + squared(x + 1, 5),
+        (filled(30, 30),),
     ),
     "bools in a loop, and a sort": (
         lambda x: (adze.lax.scan(lambda up, v: (up ^ (v > 0), up), x[0] > 0, x), anp.argsort(x)),
@@ -61,7 +88,7 @@ def test_the_bytes_are_those_of_kernels_that_keep_their_code(
     taken = _taken(monkeypatch)
     apart = lowered.compile(cache=False).vmfb
     assert sum(taken) > 0
-    monkeypatch.setattr(invocation, "gains_of_bodies_apart", lambda program: False)
+    _keep_code(monkeypatch)
     assert lowered.compile(cache=False).vmfb == apart
 
 
@@ -78,7 +105,10 @@ def test_a_kernel_that_is_called_otherwise_than_it_was_keeps_its_code(
 
     monkeypatch.setattr(KernelBodies, "put_back", refuse)
     assert lowered.compile(cache=False).vmfb == expected
-    assert len(refused) == 1
+    assert len(refused) == 2  # where it was divided into kernels, and where these were scheduled
+    monkeypatch.setattr(invocation, "has_own_kernels", lambda program: False)
+    assert lowered.compile(cache=False).vmfb == expected
+    assert len(refused) == 3
 
 
 def test_executables_beside_each_other_become_few_and_two_at_least(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,7 +118,8 @@ def test_executables_beside_each_other_become_few_and_two_at_least(monkeypatch: 
     def counted(self: KernelBodies, program: bytes) -> bytes | None:
         whole = put_back(self, program)
         assert whole is not None
-        counts.append((_executables(program), _executables(whole)))
+        if _executables(program):
+            counts.append((_executables(program), _executables(whole)))
         return whole
 
     monkeypatch.setattr(KernelBodies, "put_back", counted)
@@ -110,7 +141,7 @@ def test_programs_with_few_kernels_of_iree_stay_as_they_are() -> None:
     assert not gains_of_bodies_apart(b"f_dispatch_0\0f_dispatch_0_sum\0" * 3)
 
 
-@pytest.mark.parametrize("last", ["stream", "executable-sources"])
+@pytest.mark.parametrize("last", ["abi", "global-optimization", "flow", "stream", "executable-sources"])
 def test_whoever_looks_at_a_phase_sees_the_code(last: str) -> None:
     function, arguments = PROGRAMS["gradient of a loop"]
     lowered = adze.trace(function, *arguments).lower("cpu")
@@ -120,6 +151,25 @@ def test_whoever_looks_at_a_phase_sees_the_code(last: str) -> None:
         assert begun.advance(last)
         assert "scf.for" in begun.text()
         assert "func.call" not in begun.text()
+
+
+def test_equal_kernels_call_the_same_code_so_that_iree_makes_one_of_them() -> None:
+    stores_two = KERNEL.replace("@one", "@two").replace("1.0", "2.0")
+    bodies = KernelBodies((KERNEL + KERNEL.replace("@one", "@other") + stores_two).encode())
+    program = _text(bodies.without())
+    assert [program.count(f"call @{name}__code") for name in ("one", "other", "two")] == [2, 0, 1]
+    assert "memref.store" not in program
+    whole = bodies.put_back(program.encode())
+    assert whole is not None
+    text = _text(whole)
+    assert "__code" not in text
+    assert text.count("memref.store") == 3
+    assert text.count("arith.constant 2.0") == 1
+
+
+def _keep_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(invocation, "gains_of_bodies_apart", lambda program: False)
+    monkeypatch.setattr(invocation, "has_own_kernels", lambda program: False)
 
 
 def _taken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -139,3 +189,8 @@ def _executables(program: bytes) -> int:
     with new_context(foreign_ops=False, is_light=True) as context:
         module = ir.Module.parse(program, context)
         return sum(each.operation.name == "hal.executable" for each in module.body.operations)
+
+
+def _text(program: bytes) -> str:
+    with new_context(foreign_ops=False, is_light=True) as context:
+        return str(ir.Module.parse(program, context))
