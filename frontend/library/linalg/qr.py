@@ -36,7 +36,7 @@ from .matrix_arguments import (
 )
 from .triangular import halved, solve_lower
 
-MODES = ("reduced", "complete", "r")
+MODES = ("reduced", "complete", "r", "raw")
 
 
 class QRResult(NamedTuple):
@@ -49,13 +49,17 @@ class QRResult(NamedTuple):
 def qr(a: Any, mode: str = "reduced") -> QRResult | Any:
     """``a = q @ r`` with orthonormal columns in `q` and upper triangular `r`; mode `r` returns `r` alone.
 
-    `complete` has a square `q`. The derivative of `reduced` factors is a closed formula (Walter and Lehmann
-    2010) and needs columns of full rank; that of `complete` ones follows the reflections.
+    `complete` has a square `q`. `raw` returns `(h, tau)` as LAPACK's geqrf has them: `r` on and above the
+    diagonal of `h` transposed, the reflections that `householder_product` and `ormqr` take below it. The
+    derivative of `reduced` factors is a closed formula (Walter and Lehmann 2010) and needs columns of full
+    rank; those of `complete` and `raw` ones follow the reflections.
     """
     if mode not in MODES:
         raise argument_error(f"qr: mode is {mode!r}, expected one of {', '.join(map(repr, MODES))}")
     value = matrix("qr", a, named=True)
     rows, columns = value.shape[-2:]
+    if mode == "raw":
+        return _raw(value)
     if mode == "complete" and is_named(rows, columns) and not same_size(rows, columns):
         return QRResult(*householder(value, rows))
     if mode == "complete" and is_less(columns, rows):
@@ -66,6 +70,21 @@ def qr(a: Any, mode: str = "reduced") -> QRResult | Any:
     else:
         q, r = _reduced(value)
     return r if mode == "r" else QRResult(q, r)
+
+
+def _raw(a: Any) -> tuple[Any, Any]:
+    """The reflections of the first columns beside `r`, transposed as NumPy has it, and their factors."""
+    rows, columns = a.shape[-2:]
+    count = minimum(rows, columns)
+    if is_empty(rows, columns):
+        return xp.matrix_transpose(a), xp.zeros((*a.shape[:-2], count), dtype=a.dtype)
+    v, t, r = _reflections(a[..., :count])
+    packed = xp.triu(r) + xp.tril(v, -1)
+    if is_less(rows, columns):
+        rest = a[..., count:]
+        rest = rest - xp.matmul(v, xp.matmul(adjoint(t), xp.matmul(adjoint(v), rest)))
+        packed = xp.concatenate([packed, rest], axis=-1)
+    return xp.matrix_transpose(packed), xp.diagonal(t, axis1=-2, axis2=-1)
 
 
 @custom_jvp

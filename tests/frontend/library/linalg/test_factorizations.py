@@ -80,6 +80,17 @@ def test_qr_is_orthonormal_and_multiplies_back(shape: tuple[int, int], mode: str
     np.testing.assert_allclose(np.asarray(r), expected.R, atol=600 * np.finfo(dtype).eps)
 
 
+@each_dtype
+@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (8, 3), (3, 8), (40, 33), (33, 40), (4, 0), (0, 4)])
+def test_raw_reflections_of_qr_are_those_of_lapack(shape: tuple[int, int], dtype: Any) -> None:
+    a = normal(2, *shape, dtype=dtype)
+    h, tau = xp.linalg.qr(a, "raw")
+    expected, factors = np.linalg.qr(a, "raw")
+    assert h.shape == expected.shape and tau.shape == factors.shape and h.dtype == tau.dtype == a.dtype
+    np.testing.assert_allclose(np.asarray(h), expected, atol=600 * np.finfo(dtype).eps)
+    np.testing.assert_allclose(np.asarray(tau), factors, atol=600 * np.finfo(dtype).eps)
+
+
 @pytest.mark.one_in(2)
 @pytest.mark.each_value
 @each_dtype
