@@ -75,6 +75,10 @@ def gradients_of_a_convolution(x: Any, w: Any) -> Any:
     return adze.grad(lambda x, w: xp.sum(convolution(x, w) ** 2), argnums=(0, 1))(x, w)
 
 
+def gradients_of_a_strided_convolution(x: Any, w: Any) -> Any:
+    return adze.grad(lambda x, w: xp.sum(strided_convolution(x, w) ** 2), argnums=(0, 1))(x, w)
+
+
 def gradients_of_features_first(x: Any, w: Any) -> Any:
     def loss(x: Any, w: Any) -> Any:
         return xp.sum(lax.conv(x, w, (1, 1), "SAME") ** 2)
@@ -184,6 +188,7 @@ PROGRAMS: dict[str, Program] = {
     "convolution_f16": _of(convolution, F16, *IMAGES),
     "convolution_strided_f32": _of(strided_convolution, F32, *IMAGES),
     "convolution_gradients_f32": _of(gradients_of_a_convolution, F32, *IMAGES),
+    "convolution_strided_gradients_f16": _of(gradients_of_a_strided_convolution, F16, *IMAGES),
     "convolution_gradients_nchw_f32": _of(gradients_of_features_first, F32, *FEATURES_FIRST),
     "convolution_gradients_nchw_f16": _of(gradients_of_features_first, F16, *FEATURES_FIRST),
     "mlp_gradient_f32": Program(mlp_gradient, _mlp(F32)),

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dialects.ops.contraction.convolution_window import Convolution, Window, dilated, phases_of
+from ....dialects.ops.contraction.convolution_window import Convolution, Layout, Window, dilated, phases_of
 from ....dialects.ops.reduction import accumulation_dtype
 from ....dialects.types import COMPLEX
 from ..builder import LinalgBuilder, Size, Value
@@ -32,6 +32,7 @@ from ..tuning import configuration, gpu_convolutions
 from .channels_first import product_over_positions, product_with_windows
 from .channels_last import grouped_convolution, per_group, ungrouped_convolution
 from .large_windows import permuted_copy, product_at_each_position
+from .scattered_windows import sums_of_products
 from .tensor_ops import (
     collapse_axes,
     convert_elements,
@@ -79,6 +80,7 @@ def lower_convolution(
         return grouped_convolution(b, image, kernel, sizes, window, source, carried, counts)
 
     has_phases = _has_phases(b, undilated, sizes, weights, window)
+    flat = [b.shape(undilated)[a] for a in image_axes]
     as_it_lies = None
     if groups == 1 and not has_phases and 0 not in (*sizes, *weights):
         as_it_lies = _product_as_it_lies(ctx, lhs, rhs, convolution, window, sizes, source, carried)
@@ -86,6 +88,15 @@ def lower_convolution(
         result, lies = as_it_lies
     elif 0 in sizes or 0 in weights:
         result = b.fill(b.scalars.constant(carried, 0), sizes, carried)
+    elif (
+        groups == 1
+        and has_phases
+        and gpu_convolutions.sums_products(ctx.target, flat, weights[:-2], weights[-1], window, source)
+    ):
+        image, kernel = permuted_copy(b, undilated, image_axes), permuted_copy(b, rhs, _in_first(rhs_spec))
+        result = sums_of_products(ctx, image, kernel, sizes, window, source, carried)
+        if lies != tuple(range(len(lies))):
+            result = b.materialise(result)  # neighbouring threads take neighbouring features
     elif groups == 1 and not has_phases and configuration.few_positions(positions, weights[:-2]):
         result = product_at_each_position(
             ctx, lhs, rhs, lhs_spec, rhs_spec, positions, window, source, carried
@@ -102,6 +113,10 @@ def lower_convolution(
             result = b.materialise(result)  # IREE would transpose in the product, and drop its tiles
     result = convert_elements(b, carried, source, result)
     return permute(b, result, [lies.index(axis) for axis in range(len(lies))])
+
+
+def _in_first(spec: Layout) -> Layout:
+    return (spec[1], *spec[2:], spec[0])
 
 
 def _product_as_it_lies(

@@ -13,14 +13,17 @@ from typing import Final
 
 import numpy as np
 
-from ....dialects.ops.contraction.convolution_window import Layout
+from ....dialects.ops.contraction.convolution_window import Layout, Window
 from ....dialects.types import COMPLEX, FLOAT32, INTEGERS
-from ....runtime.targets import Target
-from .configuration import Size, copied_parts, window_parts
-from .gpu_products import DEPTH, TILES
+from ....runtime.targets import Target, TargetKind
+from .configuration import WINDOWS, Size, copied_parts, window_parts
+from .gpu_products import DEPTH, LEAST, ROUNDED, TILES
 
 SUMS: Final = 4 * FLOAT32.itemsize
 """The sums of the images' own products have so many times the bytes of an element of the windows at most."""
+
+
+MEETINGS: Final = 16  # products that an element of a result is the sum of
 
 
 def column_parts(
@@ -60,6 +63,22 @@ def gradient_parts(
     if places % TILES[1] or places < DEPTH or known[-1] * FLOAT32.itemsize > places * SUMS:
         return None
     return copied_parts(target, sizes, taps, channels, dtype)
+
+
+def sums_products(
+    target: Target, shape: Sequence[int], taps: Sequence[int], features: int, window: Window, dtype: np.dtype
+) -> bool:
+    """Whether the convolution of a dilated image is one product of all its elements and the whole kernel.
+
+    `shape`: the image's without its zeros, features last. Otherwise each phase is a convolution of its own.
+    """
+    is_float = dtype not in COMPLEX and dtype not in INTEGERS
+    if target.kind is not TargetKind.CUDA or not is_float or set(window.rhs_dilation) != {1}:
+        return False
+    meetings = prod(-(-n // d) for n, d in zip(taps, window.lhs_dilation, strict=True))
+    products = prod(shape[:-1]) * prod(taps) * features
+    is_worth = products * shape[-1] >= ROUNDED and min(shape[-1], features) >= LEAST
+    return is_worth and meetings <= MEETINGS and products * max(dtype.itemsize, 4) <= WINDOWS
 
 
 def _is_sorted(layout: Layout) -> bool:
