@@ -114,6 +114,25 @@ def test_convolutions_of_any_batch_in_other_forms(dtype: str, layout: str) -> No
     assert on_ptx_machine(f"DTYPE, LAYOUT = {dtype!r}, {layout!r}{CONVOLUTIONS}") == {}
 
 
+@needs_compiler
+def test_convolutions_of_halves_of_any_sizes_are_numpys() -> None:
+    """IREE refuses them."""
+    said = on_ptx_machine("""
+from adze import lax
+
+def convolution(x, w):
+    return lax.conv_general_dilated(x, w, (1, 1), "VALID", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+specs = adze.ShapeDtype(("n", "h", "w", "c"), "float16"), adze.ShapeDtype(("a", "b", "c", "d"), "float16")
+compiled = adze.trace(convolution, *specs).lower("cuda:sm_80").compile(device="cuda:0")
+rng = np.random.default_rng(1)
+for n, h, w, c, a, b, d in ((2, 9, 7, 5, 3, 2, 4), (1, 4, 4, 1, 4, 4, 1), (0, 5, 5, 3, 2, 2, 3)):
+    x, k = (rng.integers(-2, 3, shape).astype(np.float16) for shape in ((n, h, w, c), (a, b, c, d)))
+    said[f"{n} {h}"] = bool(np.array_equal(np.asarray(compiled(x, k)), np.asarray(convolution(x, k))))
+""")
+    assert said == {"2 9": True, "1 4": True, "0 5": True}
+
+
 @pytest.mark.thorough
 @needs_compiler
 def test_infinities_and_nan_stay_in_their_rows() -> None:

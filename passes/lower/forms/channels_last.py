@@ -167,7 +167,8 @@ def _named_convolution(
     weights = b.shape(kernel)
     image, kernel = with_own_steps(b, image), with_own_steps(b, kernel)
     tiles = configuration.convolution(ctx.target, sizes, weights[:-2], weights[-2], carried)
-    if tiles is not None and source != carried:
+    is_widened = tiles is not None or configuration.widens_images(ctx.target, (*sizes, *weights))
+    if is_widened and source != carried:
         # Tiles of f32 on f32 operands are faster than tiles that widen each element they load.
         image, kernel = (b.materialise(convert_elements(b, source, carried, v)) for v in (image, kernel))
     init = b.fill(b.scalars.constant(carried, 0), sizes, carried)

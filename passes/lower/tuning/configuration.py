@@ -539,6 +539,14 @@ def copied_parts(
     return next(parts, None)
 
 
+def widens_images(target: Target, sizes: Sequence[Size]) -> bool:
+    """Whether the halves of a convolution by IREE are widened before it.
+
+    On CUDA IREE refuses those of images whose sizes are not known ("failed to distribute").
+    """
+    return target.kind is TargetKind.CUDA and not all(isinstance(n, int) for n in sizes)
+
+
 def copied_windows(target: Target, sizes: Sequence[Size]) -> str | None:
     """Tiles of a copy of the windows of an image on CUDA, over (positions, taps, features).
 
