@@ -25,7 +25,7 @@ from ....dialects import mlir
 from ...base import Pass
 from ...ir.aliases import Block, Operation, Type, Value, ValueMap
 from ...ir.functions import functions
-from .equal_sizes import Axis, check_first, checks_of, leaders
+from ..equal_sizes import Axis, check_first, checks_of, leaders
 
 _STRUCTURED: Final = ("scf.for", "scf.while", "scf.if")
 _ARITHMETIC: Final = ("arith.addi", "arith.subi", "arith.maxsi", "arith.minsi", "arith.floordivsi")

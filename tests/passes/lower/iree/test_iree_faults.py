@@ -227,14 +227,6 @@ f = lambda x: lax.while_loop(lambda s: s[0] < 3, step, (np.int32(0), x))
 adze.trace(f, adze.ShapeDtype(("n",))).lower().compile()
 """
 
-PRODUCT_OF_SIZES = """
-import numpy as np
-import adze
-from adze.passes.lower.iree import folded_offsets
-folded_offsets.checks_of = lambda block: []
-adze.trace(adze.numpy.linalg.eigvalsh, adze.ShapeDtype(("n", "n"))).lower().compile()
-"""
-
 
 @pytest.fixture
 def failed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple[int, str]]:
@@ -252,12 +244,6 @@ def failed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple[int, str]]:
 def test_unused_loop_state_is_still_dropped(failed: Callable[[str], tuple[int, str]]) -> None:
     status, text = failed(UNUSED_STATE)
     assert status < 0 or "CompileError" in text, text  # the compiler crashes, or refuses the loop
-
-
-@pytest.mark.thorough
-def test_products_of_sizes_are_still_carried(failed: Callable[[str], tuple[int, str]]) -> None:
-    status, text = failed(PRODUCT_OF_SIZES)
-    assert status < 0, text
 
 
 @pytest.mark.thorough

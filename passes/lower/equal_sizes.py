@@ -2,14 +2,8 @@
 
 Input: the block of a lowered function. Output: the sets of an argument's axes that have one size, and the
 checks of them at the start of the block, where they use the sizes as they came. So all else may use one value
-for every axis of a set.
-
-Symptom: a while loop in a while loop over a matrix of two dynamic sizes makes the compiler crash: its values
-    carry the number of bytes of the matrix, which is one product of the two sizes before an iteration and
-    another one after it.
-Seen in: IREE 3.13.
-Smallest: `linalg.eigvalsh` of a matrix of named size.
-Goes when: `tests/passes/lower/iree/test_iree_faults.py::test_products_of_sizes_are_still_carried` fails.
+for every axis of a set, and IREE sees that the sizes are equal. While it did not, IREE 3.13 crashed on while
+loops in while loops over such a matrix (`docs/iree_notes.md`).
 """
 
 from __future__ import annotations
@@ -17,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ....dialects import mlir
-from ...ir.aliases import Block, Operation, Value
+from ...dialects import mlir
+from ..ir.aliases import Block, Operation, Value
 
 Axis = tuple[int, int]
 """The number of an argument, and an axis of it."""
