@@ -152,7 +152,10 @@ def _floor_remainder(x: Any, y: Any) -> Any:
 
 
 def _floor_quotient(x: Any, y: Any) -> Any:
-    """The floored quotient by way of the exact remainder, so that it is never off by one."""
+    """The floored quotient by way of the exact remainder, so that it is never off by one.
+
+    Its slope is 0 everywhere, also where the quotient has none since `y` is 0.
+    """
     zero, one = full_like(x, 0), full_like(x, 1)
     rest = ops.rem(x, y)
     quotient = ops.div(ops.sub(x, rest), y)
@@ -162,7 +165,7 @@ def _floor_quotient(x: Any, y: Any) -> Any:
     whole = ops.select(rounded_up, ops.add(whole, one), whole)
     true = ops.div(x, y)
     whole = ops.select(ops.compare(quotient, zero, direction="EQ"), with_sign_of(zero, true), whole)
-    return ops.select(ops.compare(y, zero, direction="EQ"), true, whole)
+    return ops.stop_gradient(ops.select(ops.compare(y, zero, direction="EQ"), true, whole))
 
 
 sqrt = unary(np.sqrt, "sqrt", "The square root; NaN for negative reals.")
