@@ -20,7 +20,7 @@ from ...runtime.artifact.signing import public_key
 from ...runtime.distributed.programs import EXTRA
 from ...runtime.errors import MissingCompilerError, OtherVersionError
 from ...runtime.execute.program import Function
-from ..errors import ArgumentError
+from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
 from ..tracing.locations import located, user_location_text
 from .exported_calls import ExportedCall
@@ -96,6 +96,16 @@ class LoadedProgram:
             for exported in loaded.manifest.functions
         }
         self._call = self._functions[loaded.manifest.functions[0].signature.name]
+
+    def __reduce__(self) -> Any:
+        raise ArgumentTypeError(
+            "a loaded program is on a device of this process: it cannot be pickled or copied",
+            where=user_location_text(),
+            hint="pass the path of its file on, and load it there",
+        )
+
+    def __copy__(self) -> LoadedProgram:
+        return self
 
     @property
     def functions(self) -> list[str]:
@@ -218,8 +228,15 @@ def load(
     refused, as one without IR is.
 
     Raises `ArtifactError` for a file that is missing, damaged, foreign, or built for another machine,
-    `SignatureError`, which is one, for a wrong signature, and `KeyFileError` for what is no key.
+    `SignatureError`, which is one, for a wrong signature, `KeyFileError` for what is no key, and
+    `ArgumentTypeError` for what is no path.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise ArgumentTypeError(
+            f"load expects the path of a .vmfb file, got {type(path).__name__}",
+            where=user_location_text(),
+            hint="write the bytes to a file first" if isinstance(path, bytes) else None,
+        )
     with located():
         given = parameters if parameters is None or isinstance(parameters, Mapping) else Path(parameters)
         known = None if key is None else public_key(key)

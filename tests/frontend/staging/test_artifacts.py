@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -51,6 +53,27 @@ def test_loading_needs_no_compiler(saved: Path) -> None:
         "assert not [m for m in sys.modules if m.startswith('iree.compiler')], 'the compiler was loaded'\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.parametrize("copied", [pickle.dumps, copy.deepcopy])
+def test_a_loaded_program_is_not_copied(saved: Path, copied: Any) -> None:
+    program = adze.load(saved)
+    assert copy.copy(program) is program
+    with pytest.raises(TypeError, match="it cannot be pickled or copied") as caught:
+        copied(program)
+    assert isinstance(caught.value, adze.AdzeError)
+    assert caught.value.hint == "pass the path of its file on, and load it there"
+
+
+@pytest.mark.parametrize(
+    ("path", "hint"), [(None, None), (3, None), (b"program.vmfb", "write the bytes to a file first")]
+)
+def test_what_is_no_path_is_not_loaded(path: Any, hint: str | None) -> None:
+    with pytest.raises(
+        adze.AdzeError, match=f"expects the path of a .vmfb file, got {type(path).__name__}"
+    ) as e:
+        adze.load(path)
+    assert e.value.hint == hint
 
 
 def test_a_loaded_program_describes_itself(saved: Path) -> None:
