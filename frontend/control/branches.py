@@ -21,7 +21,14 @@ from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError, TraceError
 from ..tracing.default_dtypes import note_promotion
 from ..tracing.frames import capture_key, current_frame
-from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of, resumes_trace, with_all_bits
+from ..tracing.function_scope import (
+    FunctionScope,
+    PrivateFunction,
+    argument_of,
+    resumes_trace,
+    with_all_bits,
+    with_all_names,
+)
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.references import of_values
@@ -185,6 +192,17 @@ def _check_batching(batching: str) -> None:
         )
 
 
+def _shared_names(branches: Sequence[PrivateFunction]) -> list[list[str | None]]:
+    """For each result the names of its dimensions, where all branches say the same."""
+
+    def shared(names: Sequence[str | None]) -> str | None:
+        first = names[0]
+        return first if first is not None and "?" not in first and set(names) == {first} else None
+
+    columns = zip(*(branch.result_names for branch in branches), strict=True)
+    return [[shared(axis) for axis in zip(*column, strict=True)] for column in columns]
+
+
 class _Branches:
     """Functions of the same operands that give the same types, one of which will run."""
 
@@ -223,6 +241,7 @@ class _Branches:
             )
         else:
             results = choose(operands)
+        with_all_names(results, _shared_names(branches), [*self.values, *captured])
         are_weak = [all(column) for column in zip(*(m.weak_results for m in branches), strict=True)]
         return tree.unflatten(branches[0].result_tree, marked(results, are_weak))
 

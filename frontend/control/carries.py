@@ -11,7 +11,14 @@ from ...dialects.types import BOOL, TensorType
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError, ShapeError, TraceError
 from ..tracing.default_dtypes import note_promotion
-from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of, varied_over
+from ..tracing.function_scope import (
+    Argument,
+    FunctionScope,
+    PrivateFunction,
+    argument_of,
+    keep_dimensions,
+    varied_over,
+)
 from ..tracing.interpreter import as_value, as_weak, ops, wide_of
 from ..tracing.locations import user_location_text
 from ..tracing.scalars import widens_to
@@ -42,6 +49,17 @@ def selected(predicate: Any, value: Any, other: Any) -> Any:
     mask = ops.broadcast_in_dim(predicate, shape=value.shape, dimensions=()) if value.ndim else predicate
     result = ops.select(mask, as_value(value, dtype), as_value(other, dtype))
     return as_weak(result) if is_weak else result
+
+
+def with_carried_sizes(results: Sequence[Any], state: Sequence[Any], body: PrivateFunction) -> None:
+    """Let the results of a loop have the named sizes of its initial state, if a step keeps all of them."""
+    dynamic = [place for place, v in enumerate(state) if not ops.tensor_type(v).is_static]
+    for place in dynamic:
+        names = argument_of(state[place]).dimensions
+        if tuple(body.result_names[place]) != names or any("?" in (name or "") for name in names):
+            return
+    for place in dynamic:
+        keep_dimensions(results[place], state[place].shape)
 
 
 def is_true(value: Any) -> Any:
@@ -179,6 +197,28 @@ def check_carry(
             f"the carry of {name} changes its type: carry{path} is {kind}, {function} returns {result_type}",
             where=user_location_text(),
             hint=hint,
+        )
+
+
+def check_carried_sizes(
+    name: str, function: str, structure: Any, state: Sequence[Any], body: PrivateFunction
+) -> None:
+    """Raise where a step returns a carry of another named size: the loop has one place for it.
+
+    One that a slice may have cut, such as ``min(n, 1)``, may have the other size when the program runs.
+    """
+    for path, value, names in zip(tree.paths(structure), state, body.result_names, strict=False):
+        pairs = list(zip(argument_of(value).dimensions, names, strict=False))
+        if all(n == m or "?" in f"{n}{m}" or "(" in f"{n}" for n, m in pairs):
+            continue
+        before, after = (
+            ", ".join(side or str(n) for side, n in zip(sides, value.shape, strict=True))
+            for sides in zip(*pairs, strict=True)
+        )
+        raise TraceError(
+            f"the carry of {name} changes its size: carry{path} is [{before}], {function} returns [{after}]",
+            where=user_location_text(),
+            hint="give the carry one shape",
         )
 
 

@@ -34,6 +34,7 @@ from ..tracing.varying import axes_of_value
 from ..transforms.checkpoints import checkpoint
 from ..transforms.vmap import vmap
 from .carries import (
+    check_carried_sizes,
     check_carry,
     check_eager_carry,
     constants_first,
@@ -47,6 +48,7 @@ from .carries import (
     unchanged,
     weak_carry,
     widened,
+    with_carried_sizes,
     with_unchanged,
     without,
 )
@@ -256,6 +258,7 @@ class _Scan:
             body, carry_tree, y_tree, count = traced()
         carry_types = body.result_types[:count]
         check_carry(self.name, function_name(self.f), structure, state, carry_tree, carry_types)
+        check_carried_sizes(self.name, function_name(self.f), structure, state, body)
         static = self.steps if isinstance(self.steps, int) else None
         columns = [t.with_shape((static, *t.shape)) for t in body.result_types[count:]]
         fixed = unchanged(body, count)
@@ -272,6 +275,7 @@ class _Scan:
             results=(*without(carry_types, fixed), *columns),
         )
         results = with_unchanged(computed, state, fixed)
+        with_carried_sizes(results, state, body)
         sizes = named_sizes([*arrays, *body.captured])
         for y, names in zip(results[count:], body.result_names[count:], strict=True):
             if isinstance(y, Tracer) and not y.type.is_static:

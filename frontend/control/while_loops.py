@@ -29,6 +29,7 @@ from ..tracing.varying import at_least, axes_of_value
 from ..transforms.checkpoints import stop_gradient
 from .branches import cond
 from .carries import (
+    check_carried_sizes,
     check_carry,
     check_eager_carry,
     constants_first,
@@ -44,6 +45,7 @@ from .carries import (
     unchanged,
     weak_carry,
     widened,
+    with_carried_sizes,
     with_unchanged,
     without,
 )
@@ -151,6 +153,7 @@ def _recorded_while(
         state = varying
         body = traced()
     check_carry(name, "body_fun", structure, state, body.result_tree, body.result_types)
+    check_carried_sizes(name, "body_fun", structure, state, body)
     if bound is not None:
         return _bounded_loop(cond_fun, body_fun, tree.unflatten(structure, state), bound, saving)
 
@@ -167,6 +170,7 @@ def _recorded_while(
         state = [varied_over(v, predicate) for v in state]
         body, ask = traced(), asked()
     last = _while(scope, ask, body, state, saving.states_of)
+    with_carried_sizes(last, state, body)
     return tree.unflatten(structure, marked(last, weak_carry(state, body.weak_results)))
 
 
