@@ -98,6 +98,15 @@ class Device:
         except Exception as error:
             raise transfer_error(error, self.name, f"an array of {host.nbytes} bytes", "to") from error
 
+    def forget_unused(self) -> None:
+        """Give back the memory that is kept of arrays that are gone, before a program of other sizes runs.
+
+        As many pieces as may be kept fill up for good: memory of further sizes would get fresh pages in each
+        call.
+        """
+        if self.is_cpu and self.is_usable:
+            self.allocator.trim()
+
     def empty_view(self, shape: Sequence[int], element_type: int) -> Any:
         """A view of an array without elements: of a few bytes, since drivers of GPUs bind no empty buffer."""
         buffer = self.allocator.allocate_buffer(self._local, self._default_usage, _EMPTY_BYTES)

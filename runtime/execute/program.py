@@ -64,6 +64,7 @@ class Executable:
             self._larger = LargeCalls(work, lambda: Executable(vmfb, "local-task", signatures))
         modules = (*modules, *modules_of(self._sites, self.device))
         self.device.enter()
+        self.device.forget_unused()
         try:
             self._module = native().VmModule.copy_buffer(_vm_instance(), vmfb)
             self._modules = (*(make(_vm_instance()) for make in modules), self._module)

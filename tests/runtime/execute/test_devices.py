@@ -96,6 +96,33 @@ def test_memory_of_arrays_that_are_gone_is_kept_up_to_a_bound_and_given_back(
     assert resident() - before <= 10
 
 
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is counted in /proc")
+def test_memory_of_new_sizes_is_kept_when_that_of_others_is_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As many pieces as are kept fill up, and nothing pushes one out."""
+    monkeypatch.setenv("ADZE_UNUSED_MAX_BYTES", "1GB")
+    device = new_device("local-sync")
+    kind = int(native().HalElementType.UINT_8)
+    pieces = [device.copy_in(np.ones(100 + k, np.uint8), kind) for k in range(100)]
+    del pieces
+    array = np.ones(40 * MEGABYTE, np.uint8)
+    before = resident()
+    device.copy_in(array, kind)
+    assert resident() - before <= 10
+    device.forget_unused()
+    device.copy_in(array, kind)
+    assert resident() - before >= 30
+    device.forget_unused()
+
+
+def test_a_program_that_is_loaded_has_unused_memory_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    forgotten: list[str] = []
+    monkeypatch.setattr(devices.Device, "forget_unused", lambda self: forgotten.append(self.name))
+    adze.trace(lambda x: x - 3, np.ones(3, np.float32)).lower().compile()(np.ones(3, np.float32))
+    assert forgotten == ["local-sync"]
+
+
 @pytest.mark.parametrize("name", ["gpu", "vulkan:x", "local-sync:1", "cuda:-1", "vulkan:1:2"])
 def test_an_unknown_name_lists_what_is_here(name: str) -> None:
     with pytest.raises(DeviceError) as caught:
