@@ -199,8 +199,13 @@ def _shared_names(branches: Sequence[PrivateFunction]) -> list[list[str | None]]
         first = names[0]
         return first if first is not None and "?" not in first and set(names) == {first} else None
 
-    columns = zip(*(branch.result_names for branch in branches), strict=True)
-    return [[shared(axis) for axis in zip(*column, strict=True)] for column in columns]
+    found: list[list[str | None]] = []
+    for place, type_ in enumerate(branches[0].result_types):
+        # A branch that converts what another one returns says nothing of its dimensions.
+        columns = [branch.result_names[place] for branch in branches if place < len(branch.result_names)]
+        is_said = len(columns) == len(branches) and all(len(names) == type_.rank for names in columns)
+        found.append([shared(axis) for axis in zip(*columns, strict=True)] if is_said else [])
+    return found
 
 
 class _Branches:
