@@ -253,7 +253,7 @@ def _groups(operations: Sequence[Operation]) -> list[_Group]:
         last = groups[-1] if groups else None
         if last is not None and last.is_possible_with(group):
             last.add(group)
-        else:
+        elif group.is_possible_with(_Group()) or _has_many_numbers(group):
             groups += _divided(group)
     # Ops of earlier groups may have moved these; the hash of an op follows its operands.
     places = {child.operation: k for k, child in enumerate(operations[0].block.operations)}
@@ -262,11 +262,19 @@ def _groups(operations: Sequence[Operation]) -> list[_Group]:
     return groups
 
 
+def _has_many_numbers(group: _Group) -> bool:
+    """Whether IREE would make a kernel of too many arrays of a group.
+
+    It makes one kernel of all ops on single numbers that it finds in a row, however many these are, and loads
+    no program with it. Of ops on arrays it makes several.
+    """
+    return sum(_is_number(v) for v in (*group.operands, *group.results)) > MOST_ARGUMENTS
+
+
 def _divided(group: _Group) -> list[_Group]:
     """A connected group as groups of as few arrays as a dispatch takes, one behind the other.
 
-    IREE makes one kernel of all ops on single numbers that it finds in a row, however many numbers these are,
-    and loads no program with it: such groups are needed, whatever they gain.
+    Those of single numbers alone are needed, whatever they gain.
     """
     if group.is_possible_with(_Group()):
         return [group]

@@ -3,7 +3,7 @@
 Input: the axes of a sum, one per letter of what it means, and the target's registers.
 Output: a `Plan`: which axis is loaded as vectors, which gives the rows of a tile, what is packed.
 Idea: the cost of every choice is estimated by what a step of a tile multiplies and loads, times the tiles,
-plus what is copied before; the cheapest one is taken. The numbers are measured (`docs/performance.md`).
+plus what is copied before; the cheapest one is taken. The numbers are measured (`docs/kernels.md`).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ operations that body has. Output: the text of a `compilation_info` attribute, or
 Idea: tiles divide the sizes. A tile that does not has a bound that is known at run time only, and so masks,
 which AVX2 does not have (on Zen 3 a store with a mask takes ten times as long as one without). Where nothing
 divides, the loop is split into whole steps and a rest; AVX-512 does the end of a row with a mask. The numbers
-are measured (`docs/performance.md`).
+are measured (`docs/kernels.md`).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ Output: `ProductTiles`, or None where IREE's form is as good.
 Idea: the sums of a tile stay in registers: 24 of 32, or 12 of 16. With many rows, the time goes into
 arithmetic, and panels of the right operand are packed for being loaded in order. With few rows it goes into
 loading the right operand: a few of its rows are scanned at once, as they lie, and the sums are in the cache.
-The numbers are measured (`docs/performance.md`).
+The numbers are measured (`docs/kernels.md`).
 """
 
 from __future__ import annotations

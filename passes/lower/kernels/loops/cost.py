@@ -3,7 +3,7 @@
 Input: the functions of a module of adze. Output: nanoseconds, in both forms. On the host a
 step launches a dispatch or more, each of which is vectorized, tiled and split over threads. In a kernel a
 step launches nothing and runs as plain loops of one thread, in place. The constants are rounded from
-measurements on AVX2 and AVX-512 machines (`docs/performance.md`); what they decide differs by factors, not
+measurements on AVX2 and AVX-512 machines (`docs/kernels.md`); what they decide differs by factors, not
 by percents.
 """
 

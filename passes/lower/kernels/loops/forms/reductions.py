@@ -1,7 +1,7 @@
 """Reductions and running values in kernels: `linalg.generic` over all axes, and a loop over rows.
 
 Sums and products of one reduction may be added in any order, as the host's are: their scalar code says
-`reassoc` (`docs/performance.md`). Sums that a loop carries keep their order.
+`reassoc` (`docs/kernels.md`). Sums that a loop carries keep their order.
 """
 
 from __future__ import annotations
