@@ -9,6 +9,7 @@ image is dilated, padded and cropped. One of these forms remains:
 - a product as the operands lie, where features lie before positions on CUDA (`channels_first.py`);
 - a matrix product where the window has one element, or one for each position of a large window
   (`large_windows.py`);
+- products of each element with all of the window, added up where they meet, on CUDA (`scattered_windows.py`);
 - a convolution for each phase of an lhs-dilated image;
 - a convolution along one axis where the window is wider than 1 along that axis only;
 - the named convolution where there are no groups, a `linalg.generic` with a loop over groups otherwise.
@@ -17,6 +18,7 @@ image is dilated, padded and cropped. One of these forms remains:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -52,113 +54,172 @@ def lower_convolution(
 ) -> Value:
     """One of the forms above, on an image and a kernel in the layout that it takes."""
     b = ctx.builder
-    source = ctx.result_type.dtype
-    carried = accumulation_dtype(source)
-    convolution = Convolution(**attributes)
-    lhs_spec, rhs_spec, out_spec = convolution.lhs_spec, convolution.rhs_spec, convolution.out_spec
-    window, feature_groups = convolution.window, convolution.feature_group_count
+    problem = _problem(ctx, lhs, rhs, Convolution(**attributes))
+    result, lies = _computed(problem)
+    result = convert_elements(b, problem.carried, problem.source, result)
+    return permute(b, result, [lies.index(axis) for axis in range(len(lies))])
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """A convolution: its operands, the image before and after zeros are put into it, and what follows.
+
+    `sizes` are those of the result (batch, spatial, feature), for one group of the batch; `weights` those of
+    the kernel (spatial, in, out). Sums are of dtype `carried`.
+    """
+
+    ctx: LoweringContext
+    image: Value
+    undilated: Value
+    kernel: Value
+    convolution: Convolution
+    window: Window
+    sizes: tuple[Size, ...]
+    weights: list[Size]
+    source: np.dtype
+    carried: np.dtype
+
+    @property
+    def image_axes(self) -> Layout:
+        """The axes of the image in the order batch, spatial, feature."""
+        return _features_last(self.convolution.lhs_spec)
+
+    @property
+    def kernel_axes(self) -> Layout:
+        """The axes of the kernel in the order spatial, in, out."""
+        spec = self.convolution.rhs_spec
+        return (*spec[2:], spec[1], spec[0])
+
+    @property
+    def lies(self) -> Layout:
+        """The axes of the result in the order batch, spatial, feature."""
+        return _features_last(self.convolution.out_spec)
+
+    @property
+    def is_grouped(self) -> bool:
+        return self.convolution.feature_group_count * self.convolution.batch_group_count != 1
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no product is there, or no sum."""
+        return 0 in self.sizes or 0 in self.weights
+
+
+def _problem(ctx: LoweringContext, lhs: Value, rhs: Value, convolution: Convolution) -> _Problem:
+    """The convolution with its image dilated, padded and cropped."""
+    b, source = ctx.builder, ctx.result_type.dtype
+    lhs_spec, rhs_spec = convolution.lhs_spec, convolution.rhs_spec
     spatial = zip(lhs_spec[2:], rhs_spec[2:], strict=True)
-    window = _trimmed(window, [(b.shape(lhs)[i], b.shape(rhs)[k]) for i, k in spatial])
-    undilated, lhs = lhs, _dilate_and_pad(b, lhs, window, lhs_spec[2:], source)
-    groups = feature_groups * convolution.batch_group_count
-    image_axes = (lhs_spec[0], *lhs_spec[2:], lhs_spec[1])
-    kernel_axes = (*rhs_spec[2:], rhs_spec[1], rhs_spec[0])
-    seen, weights = [b.shape(lhs)[a] for a in image_axes], [b.shape(rhs)[a] for a in kernel_axes]
+    window = _trimmed(convolution.window, [(b.shape(lhs)[i], b.shape(rhs)[k]) for i, k in spatial])
+    image = _dilate_and_pad(b, lhs, window, lhs_spec[2:], source)
+    seen = [b.shape(image)[a] for a in _features_last(lhs_spec)]
+    weights = [b.shape(rhs)[a] for a in (*rhs_spec[2:], rhs_spec[1], rhs_spec[0])]
     b.require_equal(
-        per_group(b, seen[-1], feature_groups),
+        per_group(b, seen[-1], convolution.feature_group_count),
         weights[-2],
         "adze: image and kernel of a convolution differ in their number of features",
     )
     positions = _window_positions(b, seen[1:-1], weights[:-2], window)
     sizes = (per_group(b, seen[0], convolution.batch_group_count), *positions, weights[-1])
-    lies = (out_spec[0], *out_spec[2:], out_spec[1])
-    counts = (feature_groups, convolution.batch_group_count)
+    carried = accumulation_dtype(source)
+    return _Problem(ctx, image, lhs, rhs, convolution, window, sizes, weights, source, carried)
+
+
+def _computed(p: _Problem) -> tuple[Value, Layout]:
+    """The result in the form that suits, and how its axes lie."""
+    b = p.ctx.builder
+    if p.is_empty:
+        return b.fill(b.scalars.constant(p.carried, 0), p.sizes, p.carried), p.lies
+    has_phases = _has_phases(b, p.undilated, p.sizes, p.weights, p.window)
+    if not p.is_grouped and has_phases and _sums_products(p):
+        return _sums_of_products(p), p.lies
+    if not p.is_grouped and not has_phases:
+        as_it_lies = _product_as_it_lies(p)
+        if as_it_lies is not None:
+            return as_it_lies
+        if configuration.few_positions(p.sizes[1:-1], p.weights[:-2]):
+            return _at_each_position(p)
+    return _over_the_window(p, has_phases), p.lies
+
+
+def _sums_products(p: _Problem) -> bool:
+    """Whether each element of the image is multiplied once, and products that meet are added up."""
+    b, taps = p.ctx.builder, p.weights[:-2]
+    flat = [b.shape(p.undilated)[a] for a in p.image_axes]
+    return gpu_convolutions.sums_products(p.ctx.target, flat, taps, p.weights[-1], p.window, p.source)
+
+
+def _sums_of_products(p: _Problem) -> Value:
+    b, spec = p.ctx.builder, p.convolution.rhs_spec
+    image = permuted_copy(b, p.undilated, p.image_axes)
+    kernel = permuted_copy(b, p.kernel, (spec[1], *spec[2:], spec[0]))
+    result = sums_of_products(p.ctx, image, kernel, p.sizes, p.window, p.source, p.carried)
+    # Neighbouring threads take neighbouring features.
+    return result if _is_in_order(p.lies) else b.materialise(result)
+
+
+def _at_each_position(p: _Problem) -> tuple[Value, Layout]:
+    lhs, rhs, out = p.convolution.lhs_spec, p.convolution.rhs_spec, p.convolution.out_spec
+    result = product_at_each_position(
+        p.ctx, p.image, p.kernel, lhs, rhs, p.sizes[1:-1], p.window, p.source, p.carried
+    )
+    return result, (*out[2:], out[0], out[1])
+
+
+def _over_the_window(p: _Problem, has_phases: bool) -> Value:
+    """A convolution of channels-last arrays, one for each phase of an image with zeros between."""
+    b = p.ctx.builder
+    counts = (p.convolution.feature_group_count, p.convolution.batch_group_count)
 
     def convolve(image: Value, kernel: Value, sizes: Sequence[Size], window: Window) -> Value:
-        if groups == 1:
-            return ungrouped_convolution(ctx, image, kernel, sizes, window, source, carried)
-        return grouped_convolution(b, image, kernel, sizes, window, source, carried, counts)
+        if p.is_grouped:
+            return grouped_convolution(b, image, kernel, sizes, window, p.source, p.carried, counts)
+        return ungrouped_convolution(p.ctx, image, kernel, sizes, window, p.source, p.carried)
 
-    has_phases = _has_phases(b, undilated, sizes, weights, window)
-    flat = [b.shape(undilated)[a] for a in image_axes]
-    as_it_lies = None
-    if groups == 1 and not has_phases and 0 not in (*sizes, *weights):
-        as_it_lies = _product_as_it_lies(ctx, lhs, rhs, convolution, window, sizes, source, carried)
-    if as_it_lies is not None:
-        result, lies = as_it_lies
-    elif 0 in sizes or 0 in weights:
-        result = b.fill(b.scalars.constant(carried, 0), sizes, carried)
-    elif (
-        groups == 1
-        and has_phases
-        and gpu_convolutions.sums_products(ctx.target, flat, weights[:-2], weights[-1], window, source)
-    ):
-        image, kernel = permuted_copy(b, undilated, image_axes), permuted_copy(b, rhs, _in_first(rhs_spec))
-        result = sums_of_products(ctx, image, kernel, sizes, window, source, carried)
-        if lies != tuple(range(len(lies))):
-            result = b.materialise(result)  # neighbouring threads take neighbouring features
-    elif groups == 1 and not has_phases and configuration.few_positions(positions, weights[:-2]):
-        result = product_at_each_position(
-            ctx, lhs, rhs, lhs_spec, rhs_spec, positions, window, source, carried
-        )
-        lies = (*out_spec[2:], out_spec[0], out_spec[1])
+    image = permuted_copy(b, p.undilated if has_phases else p.image, p.image_axes)
+    kernel = permuted_copy(b, p.kernel, p.kernel_axes)
+    if has_phases:
+        result = _convolve_phases(b, image, kernel, p.sizes, p.window, (p.source, p.carried), convolve)
     else:
-        image = permuted_copy(b, undilated if has_phases else lhs, image_axes)
-        kernel = permuted_copy(b, rhs, kernel_axes)
-        if has_phases:
-            result = _convolve_phases(b, image, kernel, sizes, window, (source, carried), convolve)
-        else:
-            result = convolve(image, kernel, sizes, window)
-        if lies != tuple(range(len(lies))) and _has_tiles(ctx, sizes, weights, source, carried):
-            result = b.materialise(result)  # IREE would transpose in the product, and drop its tiles
-    result = convert_elements(b, carried, source, result)
-    return permute(b, result, [lies.index(axis) for axis in range(len(lies))])
+        result = convolve(image, kernel, p.sizes, p.window)
+    # IREE would transpose in a product in tiles, and drop them.
+    return b.materialise(result) if not _is_in_order(p.lies) and _has_tiles(p) else result
 
 
-def _in_first(spec: Layout) -> Layout:
-    return (spec[1], *spec[2:], spec[0])
+def _features_last(spec: Layout) -> Layout:
+    return (spec[0], *spec[2:], spec[1])
 
 
-def _product_as_it_lies(
-    ctx: LoweringContext,
-    image: Value,
-    kernel: Value,
-    convolution: Convolution,
-    window: Window,
-    sizes: Sequence[Size],
-    source: np.dtype,
-    carried: np.dtype,
-) -> tuple[Value, tuple[int, ...]] | None:
+def _is_in_order(lies: Layout) -> bool:
+    return lies == tuple(range(len(lies)))
+
+
+def _product_as_it_lies(p: _Problem) -> tuple[Value, Layout] | None:
     """The convolution without transposed images, and how its axes lie; None where there is no such form."""
-    b, lhs, rhs, out = ctx.builder, convolution.lhs_spec, convolution.rhs_spec, convolution.out_spec
-    taps = [b.shape(kernel)[a] for a in rhs[2:]]
-    if configuration.few_positions(sizes[1:-1], taps):
+    b, target, window = p.ctx.builder, p.ctx.target, p.window
+    lhs, rhs, out = p.convolution.lhs_spec, p.convolution.rhs_spec, p.convolution.out_spec
+    taps, channels, positions = p.weights[:-2], p.weights[-2], p.sizes[1:-1]
+    dtypes = (p.source, p.carried)
+    if configuration.few_positions(positions, taps):
         swapped = [(spec[1], spec[0], *spec[2:]) for spec in (lhs, rhs)]
-        seen = (b.shape(kernel)[rhs[1]], *taps, sizes[-1])
-        parts = gpu_convolutions.gradient_parts(ctx.target, swapped, seen, sizes[1:-1], sizes[0], source)
+        seen = (channels, *taps, p.sizes[-1])
+        parts = gpu_convolutions.gradient_parts(target, swapped, seen, positions, p.sizes[0], p.source)
         if parts is None:
             return None
         moved = window._replace(window_strides=window.rhs_dilation, rhs_dilation=window.window_strides)
-        result = product_over_positions(ctx, image, kernel, sizes[1:-1], moved, source, carried, parts)
+        result = product_over_positions(p.ctx, p.image, p.kernel, positions, moved, *dtypes, parts)
         return result, (out[1], out[0], *out[2:])
-    channels = b.shape(kernel)[rhs[1]]
-    parts = gpu_convolutions.column_parts(ctx.target, (lhs, out), sizes, taps, channels, source)
+    parts = gpu_convolutions.column_parts(target, (lhs, out), p.sizes, taps, channels, p.source)
     if parts is None:
         return None
-    weights = permuted_copy(b, kernel, rhs)
-    return product_with_windows(ctx, image, weights, sizes[1:-1], window, source, carried, parts), out
+    weights = permuted_copy(b, p.kernel, rhs)
+    return product_with_windows(p.ctx, p.image, weights, positions, window, *dtypes, parts), out
 
 
-def _has_tiles(
-    ctx: LoweringContext,
-    sizes: Sequence[Size],
-    weights: Sequence[Size],
-    source: np.dtype,
-    carried: np.dtype,
-) -> bool:
+def _has_tiles(p: _Problem) -> bool:
     """Whether a convolution is a product in tiles of our own on a GPU."""
-    parts = configuration.window_parts(ctx.target, sizes, weights[:-2], weights[-2], source)
-    return parts is not None and source == carried
+    parts = configuration.window_parts(p.ctx.target, p.sizes, p.weights[:-2], p.weights[-2], p.source)
+    return parts is not None and p.source == p.carried
 
 
 def _trimmed(window: Window, sizes: Sequence[tuple[Size, Size]]) -> Window:
