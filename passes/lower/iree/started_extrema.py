@@ -1,13 +1,15 @@
-"""Greatest and least signed integers, which kernels for GPUs compare with a wrong first value.
+"""Greatest and least integers, which kernels for GPUs compare with a wrong first value.
 
 Input: a lowered module for a GPU. Output: the same, where a reduction by `arith.maxsi` or `arith.minsi` is
 one by `maxui` or `minui` of integers whose sign bit is flipped, and so is that of its initial value and
-result: the order of both is the same. IREE's first value is right for unsigned integers.
+result: the order of both is the same. Of 64 bits it is the other way round: unsigned ones become signed ones.
 
-Symptom: silently, the greatest of negative integers is 0, and the least of positive ones is -1: IREE starts
-the threads without an element at the extremes of unsigned integers. On CUDA every such reduction does.
+Symptom: silently, the greatest of negative integers is 0, and the least of positive ones is -1. Threads
+without an element, and lanes beyond the end of a row of unknown size, begin with the extremes of *signed*
+integers of 64 bits, cut to the width: right for unsigned ones of less, and for signed ones of 64.
 Seen in: IREE 3.13.
-Smallest: `min(x)` of i32[24] on Vulkan with subgroups of 8; `min(x, axis=1)` of i32[64,96] for CUDA.
+Smallest: `min(x)` of i32[24] on Vulkan with subgroups of 8; `min(x, axis=1)` of i32[64,96] for CUDA, and of
+ui64[?,?].
 Goes when: `tests/gpu/test_fences.py::test_iree_still_compares_with_a_wrong_value` fails.
 """
 
@@ -29,13 +31,15 @@ from ..plan import target_of
 from ..scalars import Scalars
 
 _UNSIGNED: Final = {"arith.maxsi": "arith.maxui", "arith.minsi": "arith.minui"}
+_SIGNED: Final = {unsigned: signed for signed, unsigned in _UNSIGNED.items()}
+WIDEST: Final = 64  # bits
 
 
 @dataclass(frozen=True)
-class UnsignedExtrema(Pass):
-    """For GPUs, let reductions to the greatest or least of signed integers compare unsigned ones."""
+class StartedExtrema(Pass):
+    """For GPUs, let reductions to the greatest or least integer compare those whose first value is right."""
 
-    name = "unsigned-extrema"
+    name = "started-extrema"
     leaves_adze = False
 
     def run(self, module: mlir.ir.Module) -> None:
@@ -63,14 +67,18 @@ def _reductions(operation: Operation) -> Iterator[Operation]:
 
 
 def _order_unsigned(builder: LinalgBuilder, reduction: Operation) -> None:
-    """Let each result that is an extremum of signed integers be computed of unsigned ones."""
+    """Let each result that is an extremum of integers be computed of those whose first value is right."""
     body = reduction.regions[0].blocks[0]
     inputs = len(reduction.operands) - len(reduction.results)
     results = list(body.operations)[-1]
     for number, value in enumerate(list(results.operands)):
         total = body.arguments[inputs + number]
         combining = value.owner
-        if isinstance(combining, mlir.ir.Block) or combining.name not in _UNSIGNED:
+        if isinstance(combining, mlir.ir.Block) or combining.name not in (*_UNSIGNED, *_SIGNED):
+            continue
+        is_wide = mlir.ir.IntegerType(value.type).width == WIDEST
+        name = (_SIGNED if is_wide else _UNSIGNED).get(combining.name)
+        if name is None:
             continue
         parts = list(combining.operands)
         if total not in parts:
@@ -78,7 +86,6 @@ def _order_unsigned(builder: LinalgBuilder, reduction: Operation) -> None:
         element = parts[1] if parts[0] == total else parts[0]
         with mlir.ir.InsertionPoint(combining), reduction.location:
             flipped = _flip(element)
-            name = _UNSIGNED[combining.name]
             results.operands[number] = mlir.ir.Operation.create(name, [value.type], [flipped, total]).result
         _flip_around(builder, reduction, inputs + number, number)
 

@@ -1,0 +1,52 @@
+"""Greatest and least integers on CUDA, of rows of known and of unknown length, run as C."""
+
+from __future__ import annotations
+
+import pytest
+
+from .fake_cuda import needs_compiler, on_ptx_machine
+
+pytestmark = pytest.mark.gpu
+
+MACHINE = """
+lib = adze.numpy
+EXTREMA = {
+    "min of rows": lambda x: x.min(1),
+    "max of rows": lambda x: x.max(1),
+    "min": lambda x: x.min(),
+    "argmin": lambda x: lib.argmin(x, 1),
+    "argmax": lambda x: lib.argmax(x, 1),
+}
+
+def arrays(dtype):
+    # Of one sign each, so that a wrong first value wins; at both ends of unsigned integers.
+    info, steps = np.iinfo(dtype), (np.arange(36).reshape(4, 9) * 7 % 36).astype(dtype)
+    yield 1 + steps
+    yield np.asarray(info.max, dtype) - steps
+    if info.min:
+        yield -1 - steps
+        yield np.asarray(info.min, dtype) + steps
+
+def every(x):
+    return [function(x) for function in EXTREMA.values()]
+
+for dtype in DTYPES:
+    for shape in (("n", "m"), (4, 9)):
+        program = adze.trace(every, adze.ShapeDtype(shape, dtype)).lower("cuda:sm_80").compile()
+        for x in arrays(dtype):
+            wants = [x.min(1), x.max(1), x.min(), x.argmin(1), x.argmax(1)]
+            for name, got, want in zip(EXTREMA, program(x), wants):
+                if not np.array_equal(np.asarray(got), want):
+                    said[f"{name} {dtype}{shape} {x[0, 0]}"] = [str(np.asarray(got)), str(want)]
+"""
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    "dtypes",
+    [["int64"], ["uint64"], pytest.param(["int32", "uint32", "int8", "uint8"], marks=pytest.mark.thorough)],
+    ids=str,
+)
+def test_extrema_of_integers_of_one_sign(dtypes: list[str]) -> None:
+    """Threads and lanes without an element begin with a value that loses."""
+    assert on_ptx_machine(f"DTYPES = {dtypes}{MACHINE}") == {}
