@@ -11,6 +11,7 @@ from io import BytesIO
 
 import pytest
 
+import adze.runtime.cpu as runtime_cpu
 from adze.runtime.compile.compiler import CompileOptions, compile_bytecode
 from adze.runtime.cpu import X86_MODELS, HostCpu, host_cpu, parse_cpuinfo
 from adze.runtime.errors import TargetError
@@ -211,3 +212,13 @@ def test_options_never_let_iree_change_types() -> None:
 def test_a_colon_without_a_detail_is_refused(text: str) -> None:
     with pytest.raises(TargetError, match="ends with a colon: expected a detail after it"):
         parse_target(text)
+
+
+@pytest.mark.parametrize("is_allowed", [True, False])
+def test_tiles_that_linux_refuses_are_no_feature(is_allowed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """/proc/cpuinfo names them all the same, and the first instruction would end the process."""
+    with_tiles = HostCpu("x86_64", "any", frozenset({"avx2", "amx_tile", "amx_int8"}))
+    monkeypatch.setattr(runtime_cpu, "parse_cpuinfo", lambda text, architecture: with_tiles)
+    monkeypatch.setattr(runtime_cpu, "may_use_tiles", lambda: is_allowed)
+    found = host_cpu.__wrapped__()
+    assert found.codegen_features == (("amx_int8", "amx_tile", "avx2") if is_allowed else ("avx2",))
