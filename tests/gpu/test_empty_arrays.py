@@ -72,6 +72,31 @@ os.environ["ADZE_CACHE"] = "off"
 """
 
 
+KNOWN_EMPTY_ON_CUDA = """
+none, some = (adze.ShapeDtype((n, 3)) for n in (0, 2))
+both = lambda x, y: [x + 1, x.T, x.reshape(-1), adze.numpy.concatenate([x, y]), x.sum(0), y[2:]]
+program = adze.trace(both, none, some).lower("cuda:sm_80").compile()
+x, y = (np.ones((n, 3), np.float32) for n in (0, 2))
+alone = adze.trace(lambda x: x.T + 1, none).lower("cuda:sm_80").compile()
+for call in ("first", "second"):
+    attempt(call, lambda: [list(z.shape) for z in program(x, y)])
+    attempt(f"{call} alone", lambda: list(alone(x).shape))
+"""
+
+
+@needs_compiler
+def test_cuda_has_results_that_are_known_to_be_empty() -> None:
+    said = on_fake_cuda(KNOWN_EMPTY_ON_CUDA)
+    assert said["first"] == said["second"] == [[0, 3], [3, 0], [0], [2, 3], [3], [0, 3]]
+    assert said["first alone"] == said["second alone"] == [3, 0]
+
+
+@needs_compiler
+def test_unfenced_cuda_allocates_no_memory_of_no_bytes() -> None:
+    kind, message, _ = on_fake_cuda(UNFENCED + KNOWN_EMPTY_ON_CUDA)["first alone"]
+    assert kind == "FailedCallError" and "CUDA_ERROR_INVALID_VALUE" in message
+
+
 @needs_compiler
 def test_unfenced_cuda_refuses_kernels_without_workgroups() -> None:
     kind, message, _ = on_fake_cuda(UNFENCED + EMPTY_ON_CUDA)["0 rows"]

@@ -1,13 +1,14 @@
-"""Arrays that turn out empty, which IREE's Vulkan driver refuses to bind to a kernel.
+"""Empty arrays, which IREE's Vulkan driver refuses to bind to a kernel, and CUDA's to allocate.
 
 Input: a program compiled as far as IREE's phase `hal`. Output: the same program, in which a kernel is given a
-byte at least of each array of a size that is not known, and each piece of memory of such a size is a little
-larger. The kernel uses none of it: the sizes that it computes with stay what they are. The arrays that go in
-have that byte too (`runtime/execute/array.py`).
+byte at least of each array of a size that is not known, and each piece of memory of such a size, or of no
+bytes, is a little larger. The kernel uses none of it: the sizes that it computes with stay what they are. The
+arrays that go in have that byte too (`runtime/execute/array.py`).
 
-Symptom: a call fails: "Vulkan dispatch binding 0 resolved to an empty buffer range".
+Symptom: a call fails: "Vulkan dispatch binding 0 resolved to an empty buffer range", on CUDA
+CUDA_ERROR_INVALID_VALUE.
 Seen in: IREE 3.13.
-Smallest: `x + 1` of f32[n,3] with n = 0.
+Smallest: `x + 1` of f32[n,3] with n = 0; of f32[0,3] on CUDA.
 Goes when: `tests/gpu/test_empty_arrays.py::test_unfenced_they_are_refused` fails.
 """
 
@@ -31,7 +32,7 @@ _PART: Final = "hal.buffer.subspan"
 def with_room(program: bytes) -> bytes:
     """`program`, bytecode of the phase `hal`, whose kernels are bound to a byte at least.
 
-    Where all sizes are known it is the very object: IREE has no kernels for what is known to be empty.
+    Where all sizes are known, and no result is empty, it is the very object.
     """
     from ....dialects.mlir import ir, new_context
 
@@ -69,10 +70,15 @@ def _is_allocated(ir: Any, buffer: Any) -> bool:
 
 
 def _replace(ir: Any, operation: Any, number: int, name: str, constant: int) -> int:
-    """Let an operand that is not known be that op of it and a constant; 1 where it changed."""
+    """Let an operand that is not known, or no bytes to allocate, be that op of it and a constant.
+
+    Returns 1 where it changed, else 0.
+    """
     value = operation.operands[number]
     if not isinstance(value.owner, ir.Block) and value.owner.name == "arith.constant":
-        return 0
+        is_empty = ir.IntegerAttr(value.owner.attributes["value"]).value == 0
+        if not is_empty or operation.name not in _ALLOCATING:
+            return 0
     with ir.InsertionPoint(operation):
         index = ir.IndexType.get()
         attributes = {"value": ir.IntegerAttr.get(index, constant)}
