@@ -29,7 +29,7 @@ from .dispatches import (
 )
 from .executable import DISPATCH, Kernel, Kernels, Result
 from .reduction_programs import ReductionProgram
-from .stencils import Stage, Stencil, read_stage
+from .stencils import Stage, cheapest, read_stage
 from .written_kernels import KernelWarning
 
 
@@ -121,9 +121,9 @@ def _belongs(stage: Stage, group: Sequence[Stage]) -> bool:
 
 def _write(target: Target, module: mlir.ir.Module, group: list[Stage]) -> bool:
     """Write one kernel for a group, if the tuning has loops for it; whether it has."""
-    stencil = Stencil(group)
+    stencil = cheapest(group)
     bits = max(stage.program.bits for stage in group)
-    loops = stencil_loops(target, stencil.shape, bits, max(stage.program.operations for stage in group))
+    loops = stencil_loops(target, stencil.shape, bits, max(stencil.operations.values()))
     if loops is None:
         return False
     mlir.load_dialects(module.context)

@@ -5,21 +5,23 @@ workgroup, which goes along a block of rows of the result.
 Idea: in each step every stage computes one row, that which lies as far ahead as the ones behind it read. What
 they still read is in a ring of rows. Before the block's first row there are steps in which only the first
 stages compute. "Row" is what has one place along the first axis. Long rows are cut, so that a ring lies in
-the first cache; what the next stages read beyond a cut is computed twice.
+the first cache; what the next stages read beyond a cut is computed twice. Of a stage that is cheap, or read
+at few places, no rows are kept: it is computed wherever it is read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TypeAlias
+from operator import add
+from typing import Final, TypeAlias
 
 from ....dialects import mlir
 from ...ir.aliases import Operation, Type, Value
 from ..tuning.row_tiles import RowLoops
-from ..tuning.stencil_tiles import StencilLoops, StencilShape
+from ..tuning.stencil_tiles import StencilLoops, StencilShape, are_computed_again
 from .builder import Array, Number, Place, index, loop, when
 from .element_code import Code, Scope
 from .executable import workgroup_id
@@ -29,6 +31,7 @@ from .reduction_reader import Reader, is_inside
 from .tensor_sizes import GENERIC, STORE, OfAnotherKind, access_of, kinds_of, require
 
 Reach: TypeAlias = "tuple[int, int]"
+Offsets: TypeAlias = "tuple[int, ...]"
 
 
 def read_stage(function: Operation) -> ReductionProgram | None:
@@ -79,12 +82,21 @@ class _StageReader(Reader):
         return ReductionProgram(self._parameters, self._sizes, (), (step,), ((step, argument),))
 
 
+SLOW: Final = {"math.sqrt": 16, "arith.divf": 4}
+"""Operations that take as long as several simple ones."""
+
+
 @dataclass(frozen=True, eq=False)
 class Stage:
     """A dispatch, and the program of its kernel."""
 
     dispatch: Operation
     program: ReductionProgram
+
+    @cached_property
+    def cost(self) -> int:
+        """What an element takes, in simple operations."""
+        return sum(SLOW.get(each.name, 1) for step in self.program.steps for each in step.operations)
 
     def reads(self, value: Value) -> Iterator[tuple[Loaded, tuple[int, ...]]]:
         """The parts of an operand that the program reads, and the loops of their axes."""
@@ -117,11 +129,33 @@ class _Ring(Array):
         return super().vector(width, *self._places(places))
 
 
+class _Computed(Array):
+    """What a stage computes, as if it were in memory: each vector is computed where it is read."""
+
+    def __init__(self, stage: Stage, arrays: Sequence[Array], loops: RowLoops) -> None:
+        self._program, self._arrays, self._loops = stage.program, arrays, loops
+
+    @property
+    def element(self) -> Type:
+        """The type of an element."""
+        return self._program.steps[0].result.type
+
+    def vector(self, width: int, *places: Place) -> Number:
+        """`width` elements of the last axis, from the place on."""
+        code = Code(self._program, self._arrays, width, self._loops.has_gathers)
+        scope = Scope(code, {loop: index(place) for loop, place in enumerate(places)}, width)
+        return code.lifted(scope.of(self._program.steps[0]))
+
+
 @dataclass(frozen=True)
 class Stencil:
-    """Stages in their order, of which the last one computes the result and the others what it reads."""
+    """Stages in their order, of which the last one computes the result and the others what it reads.
+
+    `again`: those that are computed wherever they are read; rows of the others are kept.
+    """
 
     stages: Sequence[Stage]
+    again: Collection[Stage] = ()
 
     @cached_property
     def operands(self) -> list[Value]:
@@ -131,6 +165,44 @@ class Stencil:
         for stage in self.stages:
             found += [v for v in stage.dispatch.operands if v not in inner and v not in found]
         return found
+
+    @cached_property
+    def kept(self) -> list[Stage]:
+        """The stages that have loops of their own."""
+        return [stage for stage in self.stages if stage not in self.again]
+
+    @cached_property
+    def _reads(self) -> Mapping[Stage, Mapping[Stage, Set[Offsets]]]:
+        """Where, beside its own place, each of these stages takes others, also for what it computes again."""
+        return {stage: self._taken_by(stage) for stage in self.kept}
+
+    def _taken_by(self, reader: Stage) -> Mapping[Stage, Set[Offsets]]:
+        found: dict[Stage, Set[Offsets]] = {reader: {(0,) * len(reader.program.sizes)}}
+        for stage in reversed(self.stages[: self.stages.index(reader)]):
+            found[stage] = {
+                tuple(map(add, place, source.offsets))
+                for user, source in self._readers(stage)
+                if user is reader or user in self.again
+                for place in found.get(user, ())
+            }
+        return {stage: places for stage, places in found.items() if places and stage is not reader}
+
+    @cached_property
+    def operations(self) -> Mapping[Stage, int]:
+        """How many operations an element of each of these stages takes, with what it computes again."""
+        return {stage: sum(s.program.operations for s in self._done(stage)) for stage in self.kept}
+
+    @property
+    def cost(self) -> int:
+        """What an element of the result takes in all, in simple operations."""
+        return sum(each.cost for stage in self.kept for each in self._done(stage))
+
+    def _done(self, stage: Stage) -> Iterator[Stage]:
+        """What is computed for an element of a stage: itself, and others as often as it reads them."""
+        yield stage
+        for other, places in self._reads[stage].items():
+            if other in self.again:
+                yield from [other] * len(places)
 
     @cached_property
     def rows(self) -> Mapping[Stage, Reach]:
@@ -144,10 +216,11 @@ class Stencil:
 
     def _reach(self, axis: int) -> Mapping[Stage, Reach]:
         found = {self.stages[-1]: (0, 0)}
-        for stage in reversed(self.stages[:-1]):
+        for stage in reversed(self.kept[:-1]):
             ends = [
-                (found[reader][0] + source.offsets[axis], found[reader][1] + source.offsets[axis])
-                for reader, source in self._readers(stage)
+                (found[reader][0] + place[axis], found[reader][1] + place[axis])
+                for reader, read in self._reads.items()
+                for place in read.get(stage, ())
             ]
             found[stage] = min(low for low, _ in ends), max(high for _, high in ends)
         return found
@@ -163,10 +236,11 @@ class Stencil:
         """How many rows of a stage are kept."""
         return {
             stage: max(
-                self.rows[stage][1] - self.rows[reader][1] - source.offsets[0] + 1
-                for reader, source in self._readers(stage)
+                self.rows[stage][1] - self.rows[reader][1] - place[0] + 1
+                for reader, read in self._reads.items()
+                for place in read.get(stage, ())
             )
-            for stage in self.stages[:-1]
+            for stage in self.kept[:-1]
         }
 
     @property
@@ -228,12 +302,16 @@ class Stencil:
             first = start + self.columns[stage][0]
             arrays[stage.dispatch.results[0]] = _Ring(memref, group, window, first)
         arrays[self.stages[-1].dispatch.results[0]] = Array(result)
+        for stage in self.stages:
+            if stage in self.again:
+                read = [arrays[value] for value in stage.dispatch.operands]
+                arrays[stage.dispatch.results[0]] = _Computed(stage, read, loops.rows)
         rows, halo = self.stages[-1].program.static_sizes[0], self.shape.halo
         first = number * loops.block
         last = first + loops.block
         last = last.least(rows) if rows % loops.block else last
         with loop(first, last + halo) as step:
-            for stage in self.stages:
+            for stage in self.kept:
                 low, high = self.rows[stage]
                 left, right = self.columns[stage]
                 mine = [*stage.dispatch.operands, stage.dispatch.results[0]]
@@ -248,6 +326,17 @@ class Stencil:
                         _row(code, loops.rows, row, part)
                 else:
                     _row(code, loops.rows, row, part)
+
+
+def cheapest(stages: Sequence[Stage]) -> Stencil:
+    """Stages of which those are computed again whose rows cost more to keep."""
+    found = kept = Stencil(stages)
+    for stage in reversed(stages[:-1]):
+        other = Stencil(stages, [*found.again, stage])
+        extra = other.cost - kept.cost
+        if are_computed_again(len(other.again), extra, prod(kept.shape.sizes) * _bits(stages[-1]) // 8):
+            found = other
+    return found
 
 
 def _bits(stage: Stage) -> int:

@@ -20,6 +20,9 @@ FIRST_CACHE: Final = 20 << 10  # bytes of rows that are kept, beside which the f
 SECOND_CACHE: Final = 3 << 17  # bytes of rows that are kept where rows are not cut
 ROW_HALOS: Final = 16  # rows of a workgroup for each that it computes beyond its own
 COLUMN_HALOS: Final = 4  # the same along a row
+FAR: Final = 3 << 22  # bytes of a result that goes through memory, not from one cache to the next
+EXTRA: Final = 10  # operations an element that are done again rather than a stage's rows kept
+FAR_EXTRA: Final = 40  # and of a result that goes through memory, which waits for nothing but that
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,14 @@ class StencilLoops:
     columns: int
 
 
+def are_computed_again(stages: int, extra: int, result_bytes: int) -> bool:
+    """Whether so many stages are computed wherever they are read, for `extra` more operations an element.
+
+    What is kept is stored and loaded, in loops of its own, in which memory waits for computing.
+    """
+    return extra <= stages * (FAR_EXTRA if result_bytes >= FAR else EXTRA)
+
+
 def stencil_loops(target: Target, shape: StencilShape, bits: int, operations: int) -> StencilLoops | None:
     """The loops of kernels of so many bits and, at most, so many operations an element."""
     width = max(target.vector_bits // bits, 1)
@@ -52,7 +63,7 @@ def stencil_loops(target: Target, shape: StencilShape, bits: int, operations: in
     if shape.shortest < 2 * width or prod(shape.sizes) < SMALL:
         return None
     tile = columns
-    if not prod(inner) > 1:
+    if not prod(inner) > 1 and shape.column_bytes:
         most = max(FIRST_CACHE // shape.column_bytes, COLUMN_HALOS * shape.margin, 8 * width)
         parts = max(round(columns / most), 1)
         tile = min(-(-columns // (parts * width)) * width, columns)

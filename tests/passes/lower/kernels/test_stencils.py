@@ -10,7 +10,7 @@ import pytest
 
 import adze
 from adze import numpy as xp
-from adze.passes.lower.kernels import stencil_kernels
+from adze.passes.lower.kernels import stencils
 from adze.passes.lower.kernels.written_kernels import KernelWarning
 from adze.passes.lower.tuning import stencil_tiles
 
@@ -65,10 +65,13 @@ CASES: tuple[tuple[Callable[[Any], Any], tuple[int, ...]], ...] = (
 )
 
 
+@pytest.mark.parametrize("extra", [-1, 10, 1000])
 @pytest.mark.parametrize(("function", "shape"), CASES)
 def test_all_accesses_are_within_bounds(
-    function: Callable[[Any], Any], shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+    function: Callable[[Any], Any], shape: tuple[int, ...], extra: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """All stages are kept, some are computed where they are read, or all."""
+    monkeypatch.setattr(stencil_tiles, "EXTRA", extra)
     monkeypatch.setattr(stencil_tiles, "SMALL", 1)
     monkeypatch.setattr(stencil_tiles, "ROW_HALOS", 2)
     x = given(shape[0] // 2 + 1, *shape[1:-1], shape[-1] // 2 + 1)
@@ -79,6 +82,7 @@ def test_all_accesses_are_within_bounds(
 @pytest.mark.parametrize("width", [96, 131])
 def test_rows_that_are_cut(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Into equal parts, and into parts of which the last one is shorter."""
+    monkeypatch.setattr(stencil_tiles, "EXTRA", -1)
     monkeypatch.setattr(stencil_tiles, "SMALL", 1)
     monkeypatch.setattr(stencil_tiles, "FIRST_CACHE", 64)
     x = given(13, width)
@@ -86,8 +90,11 @@ def test_rows_that_are_cut(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_array_equal(got, thrice(x))
 
 
+@pytest.mark.parametrize("extra", [-1, 10, 1000])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16, np.int64, np.uint32])
-def test_values(dtype: Any) -> None:
+def test_values(dtype: Any, extra: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stencil_tiles, "EXTRA", extra)
+    monkeypatch.setenv("ADZE_CACHE", "off")  # it does not know the limit
     arrays = [given(*shape).astype(dtype) for _, shape in CASES]
     functions = [function for function, _ in CASES]
 
@@ -109,6 +116,25 @@ def test_sizes_that_are_known_when_the_program_runs() -> None:
     for rows in (5, 61):
         x = given(rows, 200)
         np.testing.assert_array_equal(compiled(x), twice(x))
+
+
+def kept(function: Callable[..., Any], x: np.ndarray, target: Any = AVX2) -> int:
+    """How many stages of the only stencil keep rows."""
+    text = str(kernels_of(function, x, target=target, passes=STENCILS))
+    (call,) = [line for line in text.splitlines() if "flow.dispatch @kernel_stencil" in line]
+    return call.split(" -> ")[-1].count("%") - 1 if ":" in call.split(" = ")[0] else 0
+
+
+def test_what_is_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cheap stages, and where the result is large those that would be read at many places too."""
+    assert kept(along_rows, given(150, 130)) == 0
+    assert kept(branching, given(150, 130)) == 0
+    assert kept(twice, given(150, 130)) == 1
+    assert kept(thrice, given(150, 130)) == 2
+    monkeypatch.setattr(stencil_tiles, "FAR", 1 << 10)
+    assert kept(twice, given(150, 130)) == 0
+    assert kept(lambda x: twice(xp.sqrt(x)), given(150, 130)) == 0
+    assert kept(lambda x: laplace(xp.sqrt(laplace(x))), given(150, 130)) == 1
 
 
 def test_gradients() -> None:
@@ -149,7 +175,7 @@ def test_kernels_that_cannot_be_written_stay_with_iree(monkeypatch: pytest.Monke
     def fail(*_: object) -> None:
         raise ValueError("no such code")
 
-    monkeypatch.setattr(stencil_kernels.Stencil, "emit", fail)
+    monkeypatch.setattr(stencils.Stencil, "emit", fail)
     monkeypatch.setenv("ADZE_CACHE", "off")
     x = given(100, 130)
     with pytest.warns(KernelWarning, match="a kernel of a stencil was not written"):

@@ -1,4 +1,4 @@
-// Sums of rows, and products of these sums: one kernel that keeps of the sums the three rows which are still read.
+// Roots of sums of rows, and products of these: one kernel that keeps of the roots the three rows which are still read.
 // RUN: adze opt %s --pass-pipeline=stencil-kernels | filecheck %s
 
 #map = affine_map<(i, j) -> (i, j)>
@@ -16,7 +16,8 @@ module attributes {adze.target = "cpu:x86-64-v3"} {
         %r = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel", "parallel"]}
           ins(%above, %below : tensor<98x128xf32>, tensor<98x128xf32>) outs(%empty : tensor<98x128xf32>) {
         ^bb0(%a: f32, %b: f32, %o: f32):
-          %v = arith.addf %a, %b : f32
+          %s = arith.addf %a, %b : f32
+          %v = math.sqrt %s : f32
           linalg.yield %v : f32
         } -> tensor<98x128xf32>
         iree_tensor_ext.dispatch.tensor.store %r, %out, offsets = [0, 0], sizes = [98, 128], strides = [1, 1] : tensor<98x128xf32> -> !iree_tensor_ext.dispatch.tensor<writeonly:tensor<98x128xf32>>
@@ -56,8 +57,8 @@ module attributes {adze.target = "cpu:x86-64-v3"} {
 // CHECK: stream.binding.subspan %arg0{{.*}} memref<100x130xf32>
 // CHECK: %[[RESULT:.*]] = stream.binding.subspan %arg1{{.*}} memref<96x126xf32>
 // CHECK: %[[ROWS:.*]] = stream.binding.subspan %arg2{{.*}} memref<3x3x126xf32>
-// CHECK: %[[SUM:.*]] = arith.addf {{.*}} : vector<8xf32>
-// CHECK: vector.store %[[SUM]], %[[ROWS]]
+// CHECK: %[[ROOT:.*]] = math.sqrt {{.*}} : vector<8xf32>
+// CHECK: vector.store %[[ROOT]], %[[ROWS]]
 // CHECK: vector.load %[[ROWS]]
 // CHECK: %[[PRODUCT:.*]] = arith.mulf {{.*}} : vector<8xf32>
 // CHECK: vector.store %[[PRODUCT]], %[[RESULT]]
