@@ -48,6 +48,7 @@ from .sizes_before import Sizes
 from .state import yield_in_place
 from .threads import require_elements, share_among_threads
 from .turned_once import turn_once
+from .vector_steps import step_in_vectors
 from .workgroups import share_among_workgroups
 
 TIDY: Final = "canonicalize,cse"
@@ -136,6 +137,8 @@ def build(
         else:
             threads, scratch = None, _as_loops(module, target, sizes, made.first_result)
             workgroups = share_among_workgroups(module)
+            if step_in_vectors(module, target):
+                upstream(module, TIDY)
         after("loops")
         return Code(module, made.constants, made.results, tuple(scratch), made.shared, threads, workgroups)
 

@@ -111,14 +111,14 @@ def _offset(value: Value) -> Offset:
     number, sign = 0, 1
     while not isinstance(value.owner, mlir.ir.Block):
         operation = value.owner.operation
-        known = _number(value)
+        known = number_of(value)
         if known is not None:
             return Offset(None, 1, number + sign * known)
         if operation.name not in ("arith.addi", "arith.subi"):
             break
         left, right = operation.operands
         is_difference = operation.name == "arith.subi"
-        first, second = _number(left), _number(right)
+        first, second = number_of(left), number_of(right)
         if second is not None:
             number += sign * (-second if is_difference else second)
             value = left
@@ -130,7 +130,7 @@ def _offset(value: Value) -> Offset:
     return Offset(value, sign, number)
 
 
-def _number(value: Value) -> int | None:
+def number_of(value: Value) -> int | None:
     if isinstance(value.owner, mlir.ir.Block) or value.owner.operation.name != "arith.constant":
         return None
     return int(value.owner.operation.attributes["value"].value)
