@@ -56,34 +56,34 @@ def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) ->
     return _unique("unique_all", x, size, fill_value)
 
 
-def _unique(function: str, x: Any, size: int | None, fill_value: Any) -> UniqueAll:
+def _unique(function: str, x: Any, size: int | None, fill_value: Any, equal_nan: bool = False) -> UniqueAll:
     value = asarray_of(x)
     if size is None:
         known = _concrete(function, value)
         values, indices, inverse, counts = np.unique(
-            known, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
+            known, return_index=True, return_inverse=True, return_counts=True, equal_nan=equal_nan
         )
         # A traced array has a derivative, which the values that NumPy picked have not.
         distinct = Array(values) if isinstance(value, Array) else take(ravel(value), indices, axis=0)
         return UniqueAll(distinct, Array(indices), Array(inverse.reshape(known.shape)), Array(counts))
+    return _unique_of_size(value, size, fill_value, equal_nan)
+
+
+def _unique_of_size(value: Any, size: int, fill_value: Any, equal_nan: bool) -> UniqueAll:
     flat = ravel(value)
     order = argsort(flat)
     ordered = take(flat, order, axis=0, mode="clip")
     # One element more, so that there is one to take where the array is empty.
     table = concat([ordered, convert(count_vector(0), flat.dtype)])
     count = flat.shape[0]
-    places = ops.iota(shape=(count,), axis=0, dtype=INT64)
-    before = take(table, ops.sub(places, full_like(places, 1)), axis=0, mode="clip")
-    is_first = ops.or_(
-        ops.compare(ordered, before, direction="NE"),
-        ops.compare(places, full_like(places, 0), direction="EQ"),
-    )
-    (starts,) = nonzero(is_first, size=size)
+    is_first = _begins_a_run(ordered, table, equal_nan)
+    (starts,) = nonzero(is_first, size=size + 1)  # one more than asked for: where the last of these ends
     distinct = sum_of(is_first)
-    exists = ops.compare(
-        ops.iota(shape=(size,), axis=0, dtype=INT64), broadcast(distinct, (size,)), direction="LT"
-    )
+    number = ops.iota(shape=(size + 1,), axis=0, dtype=INT64)
+    exists = ops.compare(number, broadcast(distinct, (size + 1,)), direction="LT")
     starts = where(exists, starts, count_array(count, INT64))
+    starts, ends = part(starts, 0, 0, size), part(starts, 0, 1, size + 1)
+    exists = part(exists, 0, 0, size)
     picked = take(table, starts, axis=0, mode="clip")
     filler = (
         take(table, 0, axis=0, mode="clip")
@@ -92,11 +92,21 @@ def _unique(function: str, x: Any, size: int | None, fill_value: Any) -> UniqueA
     )
     values = where(exists, picked, filler)
     indices = where(exists, take(concat([order, count_vector(0)]), starts, axis=0, mode="clip"), np.int64(0))
-    ends = concat([part(starts, 0, 1, size), count_vector(count)])
     counts = where(exists, ops.sub(ends, starts), np.int64(0))
     rank = ops.sub(cumsum(is_first), full_like(order, 1))
     inverse = take(rank, argsort(order), axis=0, mode="clip")
     return UniqueAll(values, indices, reshape(inverse, value.shape), counts)
+
+
+def _begins_a_run(ordered: Any, table: Any, equal_nan: bool) -> Any:
+    """Where a sorted element is no repetition of the one before it; `table` has an element more."""
+    places = ops.iota(shape=ordered.shape, axis=0, dtype=INT64)
+    before = take(table, ops.sub(places, full_like(places, 1)), axis=0, mode="clip")
+    differs = ops.compare(ordered, before, direction="NE")
+    if equal_nan and ordered.dtype.kind in "fcV":
+        both = [ops.compare(x, x, direction="NE") for x in (ordered, before)]
+        differs = ops.and_(differs, ops.not_(ops.and_(*both)))
+    return ops.or_(differs, ops.compare(places, full_like(places, 0), direction="EQ"))
 
 
 def count_vector(count: Any) -> Any:
@@ -137,11 +147,15 @@ def unique(
     return_inverse: bool = False,
     return_counts: bool = False,
     *,
+    equal_nan: bool = True,
     size: int | None = None,
     fill_value: Any = None,
 ) -> Any:
-    """Distinct values, and on request first positions, inverse and counts; traced arrays need `size`."""
-    result = _unique("unique", ar, size, fill_value)
+    """Distinct values, and on request first positions, inverse and counts; traced arrays need `size`.
+
+    Of several NaN one remains, with `equal_nan=False` all. Of more values than `size` the least are returned.
+    """
+    result = _unique("unique", ar, size, fill_value, equal_nan)
     wanted = (True, return_index, return_inverse, return_counts)
     parts = tuple(p for p, w in zip(result, wanted, strict=True) if w)
     return parts[0] if len(parts) == 1 else parts
@@ -193,7 +207,7 @@ def setdiff1d(
 def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
     """Sorted distinct values of both; traced arrays need `size`."""
     joined = concat([ravel(v) for v in promote(ar1, ar2)])
-    return _unique("union1d", joined, size, fill_value).values
+    return _unique("union1d", joined, size, fill_value, equal_nan=True).values
 
 
 def setxor1d(

@@ -157,4 +157,15 @@ def _sinc(x: Any) -> Any:
     square, series = ops.mul(near, near), full_like(x, 0)
     for coefficient in reversed(_SINC_SERIES):
         series = ops.add(ops.mul(series, square), full_like(x, coefficient))
-    return ops.select(is_small, series, ops.div(ops.sin(far), far))
+    # Neighbours of a whole number: pi x is rounded, which is an error of its sine that grows with x.
+    sine = ops.sin(far) if x.dtype in COMPLEX else _sine_of_half_turns(x)
+    return ops.select(is_small, series, ops.div(sine, far))
+
+
+def _sine_of_half_turns(x: Any) -> Any:
+    """`sin(pi x)`, by the distance of `x` from the nearest whole number, which has no rounding."""
+    whole = ops.round(x)
+    half = ops.mul(whole, full_like(x, 0.5))
+    is_odd = ops.compare(half, ops.floor(half), direction="NE")
+    sine = ops.sin(ops.mul(full_like(x, math.pi), ops.sub(x, whole)))
+    return ops.select(is_odd, ops.neg(sine), sine)

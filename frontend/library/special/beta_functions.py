@@ -95,7 +95,7 @@ def beta(a: Any, b: Any) -> Any:
 def _beta(a: Any, b: Any) -> Any:
     is_zero = _is_pole(a + b) & ~_is_pole(a) & ~_is_pole(b)
     left, right = xp.where(is_zero, 1, a), xp.where(is_zero, 1, b)
-    sign = gammasgn(left) * gammasgn(right) * gammasgn(left + right)
+    sign = gammasgn(left + 0.0) * gammasgn(right + 0.0) * gammasgn(left + right + 0.0)  # a pole has none
     return xp.where(is_zero, 0, sign * xp.exp(_betaln(left, right)))
 
 

@@ -60,6 +60,7 @@ def gammasgn(x: Any) -> Any:
     whole = xp.floor(value)
     is_odd = xp.remainder(whole, 2) != 0
     sign = xp.where((value < 0) & is_odd, -1.0, 1.0).astype(value.dtype)
+    sign = xp.where(value == 0, xp.copysign(xp.ones_like(value), value), sign)  # the limit from either side
     return xp.where((value < 0) & (whole == value), xp.nan, sign)
 
 
@@ -139,12 +140,15 @@ def entr(x: Any) -> Any:
 
 @stays_weak
 def rel_entr(p: Any, q: Any) -> Any:
-    """`p * log(p / q)` for positive arguments, 0 where `p` is 0 and `q >= 0`, else infinite."""
+    """`p * log(p / q)` for positive arguments, 0 where `p` is 0 and `q >= 0`, else infinite.
+
+    The slope in `p` is 0 where `p` is 0, as in JAX: a probability that underflowed leaves gradients finite.
+    """
     left, right = floats(p, q)
     both = (left > 0) & (right > 0)
     is_edge = (left == 0) & (right >= 0)
     ratio = xp.where(both, left, 1.0) / xp.where(both, right, 1.0)
-    outside = xp.where(is_edge, -_steep_zero(left, is_edge), xp.inf)
+    outside = xp.where(is_edge, 0.0, xp.inf)
     return xp.where(both, left * xp.log(ratio), outside)
 
 
@@ -309,7 +313,7 @@ def factorial(n: Any) -> Any:
 def poch(z: Any, m: Any) -> Any:
     """Pochhammer's symbol, `gamma(z + m) / gamma(z)`, for `z` and `z + m` that are no poles."""
     start, count = floats(z, m)
-    sign = gammasgn(start) * gammasgn(start + count)
+    sign = gammasgn(start + 0.0) * gammasgn(start + count + 0.0)  # of a pole from above, as SciPy's
     return sign * xp.exp(ops.lgamma(start + count) - ops.lgamma(start))
 
 

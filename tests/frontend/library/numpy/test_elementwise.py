@@ -6,6 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import adze
 import adze.numpy as anp
 from adze.dialects.errors import AdzeError
 from adze.frontend.errors import DtypeError, ShapeError
@@ -129,3 +130,12 @@ def test_ldexp_reaches_from_end_to_end() -> None:
     x, n = np.array([1.0, 0.75, 5e-324, 1e308, -3.0]), np.array([3, -1070, 1100, -2000, 0])
     with np.errstate(all="ignore"):
         assert_same(anp.ldexp(x, n), np.ldexp(x, n))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sinc_keeps_its_digits_far_from_zero(dtype: Any) -> None:
+    quarters = np.array([5.5, -100.25, 12345.75, 1e6 + 0.125, 2.0**22 + 0.5, 7.0, -1e8, 3e38], dtype)
+    turns = quarters.astype(np.float64) % 2
+    expected = np.where(turns % 1 == 0, 0, np.sin(np.pi * turns)) / (np.pi * quarters.astype(np.float64))
+    for sinc in (anp.sinc, adze.jit(anp.sinc)):
+        np.testing.assert_allclose(sinc(quarters), expected, rtol=4 * np.finfo(dtype).eps, atol=0)

@@ -58,6 +58,23 @@ def test_function_of_two_arguments_equals_scipy(name: str, tolerance: float) -> 
     assert_close(getattr(special, name)(x, y), getattr(reference, name)(x, y), tolerance)
 
 
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_signs_at_the_pole_of_gamma_are_scipys(zero: float) -> None:
+    for name, *rest in (("gamma",), ("gammasgn",), ("beta", 1.0), ("beta", zero), ("poch", 0.5)):
+        assert_close(getattr(special, name)(zero, *rest), getattr(reference, name)(zero, *rest), 0)
+
+
+@pytest.mark.parametrize("name", ["rel_entr", "kl_div"])
+def test_divergences_of_absent_events_have_finite_derivatives(name: str) -> None:
+    def of_logits(logits: Any) -> Any:
+        return getattr(special, name)(adze.nn.softmax(logits), np.float32([0.5, 0.25, 0.25])).sum()
+
+    slope = adze.grad(of_logits)(np.float32([200.0, 0.0, 0.0]))  # two probabilities underflow
+    assert np.isfinite(slope).all()
+    _, tangent = adze.jvp(lambda p: getattr(special, name)(p, 0.5), (np.zeros(2),), (np.float64([0, 1]),))
+    assert_close(tangent, np.float64([0, 0 if name == "rel_entr" else -1]), 0)
+
+
 def test_logsumexp_equals_scipy_along_axes_and_with_weights() -> None:
     x = RANDOM.reshape(20, 20) * 100
     for axis in (None, 0, 1, (0, 1)):
