@@ -15,7 +15,7 @@ from ....dialects.types import FLOAT64, INEXACT
 from ...tracing.interpreter import ops
 from ...tracing.sizes import minimum
 from .arguments import shape_error, static_size
-from .arithmetic import add, multiply, subtract
+from .arithmetic import add, divide, multiply, subtract
 from .array_queries import apply_along_axis
 from .cumulative import part
 from .promotion import asarray_of, broadcast, convert, type_text
@@ -54,17 +54,13 @@ def linear_ramp(value: Any, widths: Any, ends: Any) -> Any:
 
 
 def _ramp(edge: Any, end: Any, axis: int, width: int, side: int) -> Any:
-    steps = np.arange(1, width + 1) if side else np.arange(width, 0, -1)
+    steps = np.arange(width - 1, -1, -1) if side else np.arange(width)  # 0 in the outermost element
     shape = [width if a == axis else 1 for a in range(edge.ndim)]
     dtype = edge.dtype
     carried = convert(edge, dtype if dtype in INEXACT else FLOAT64)
-    share = convert(asarray_of((steps / max(width, 1)).reshape(shape)), carried.dtype)
     far = convert(asarray_of(end), carried.dtype)
-    line = add(carried, multiply(subtract(far, carried), share))
-    # The outermost element is the end itself, whatever the product rounds to.
-    line = ops.select(
-        broadcast(asarray_of((steps == width).reshape(shape)), line.shape), broadcast(far, line.shape), line
-    )
+    step = divide(subtract(carried, far), convert(asarray_of(np.float64(max(width, 1))), carried.dtype))
+    line = add(far, multiply(step, convert(asarray_of(steps.reshape(shape)), carried.dtype)))
     return convert(line if dtype in INEXACT else floor(line), dtype)
 
 

@@ -188,6 +188,9 @@ def test_padding_by_computed_values_is_that_of_numpy() -> None:
             result = anp.pad(x, width, mode, **options)
             assert result.dtype == expected.dtype
             close(result, expected)
+    edges = np.array([[1, np.nan, 3], [np.inf, 2, -np.inf]])
+    with np.errstate(invalid="ignore"):
+        close(anp.pad(edges, (2, 3), "linear_ramp"), np.pad(edges, (2, 3), "linear_ramp"))
     assert anp.pad(np.zeros(1), 1, lambda v, widths, axis, kwargs: v.at[: widths[0]].set(7.0)).tolist() == [
         7,
         0,
