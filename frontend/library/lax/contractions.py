@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ....dialects.types import FLOAT32, INEXACT, as_dtype
+from ....dialects.types import BOOL, FLOAT32, INEXACT, INT32, as_dtype
 from ...errors import ArgumentError, ShapeError
 from ...tracing.interpreter import as_value, ops
 from ...tracing.locations import user_location_text
@@ -27,6 +27,7 @@ def dot_general(
     `dimension_numbers` is `((lhs contracting, rhs contracting), (lhs batch, rhs batch))`. The result has the
     batch axes, then those of `lhs`, then those of `rhs`. Nothing is narrowed, whatever `precision` says,
     but for "BF16_BF16_F32_X3" (`lax.DotAlgorithmPreset`): float32 is then three products of bfloat16.
+    Booleans are multiplied with `and` and summed with `or`, or counted in `preferred_element_type`.
     """
     left, right = as_value(lhs), as_value(rhs)
     (left_contracting, right_contracting), (left_batch, right_batch) = dimension_numbers
@@ -35,6 +36,11 @@ def dot_general(
     batch = tuple(left_batch), tuple(right_batch)
     if is_split(precision, left, right) and dtype == FLOAT32:
         return split_product(left, right, contracting, batch)
+    if left.dtype == right.dtype == BOOL:
+        summed = INT32 if dtype == BOOL else dtype
+        left, right = (ops.convert(x, dtype=summed) for x in (left, right))
+        product = ops.dot_general(left, right, contracting=contracting, batch=batch, dtype=summed)
+        return ops.convert(product, dtype=dtype)
     return ops.dot_general(left, right, contracting=contracting, batch=batch, dtype=dtype)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialects.types import as_dtype
+from ....dialects.types import BOOL, as_dtype
 from ...tracing.interpreter import as_value, ops
 from ..numpy.promotion import stays_weak
 from .scalar_operands import repeated
@@ -64,14 +64,16 @@ def atan2(x: Any, y: Any) -> Any:
 
 @stays_weak
 def max(x: Any, y: Any) -> Any:
-    """The primitive `max`, elementwise."""
-    return ops.max(*repeated(x, y))
+    """The primitive `max`, elementwise; of booleans `or`."""
+    left, right = repeated(x, y)
+    return ops.or_(left, right) if left.dtype == right.dtype == BOOL else ops.max(left, right)
 
 
 @stays_weak
 def min(x: Any, y: Any) -> Any:
-    """The primitive `min`, elementwise."""
-    return ops.min(*repeated(x, y))
+    """The primitive `min`, elementwise; of booleans `and`."""
+    left, right = repeated(x, y)
+    return ops.and_(left, right) if left.dtype == right.dtype == BOOL else ops.min(left, right)
 
 
 @stays_weak

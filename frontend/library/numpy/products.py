@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dialects.types import BOOL, INT32, as_dtype
+from ....dialects.types import BOOL, COMPLEX, INT32, as_dtype
 from ...errors import ShapeError
 from ...tracing.interpreter import ops
 from ...tracing.sizes import Dim
@@ -117,7 +117,7 @@ def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any =
     """The inner product of flattened arrays, the first one conjugated."""
     x, y = _operands(ravel(a), ravel(b), preferred_element_type)
     _require_equal("vdot", x, y, 0, 0)
-    return contract(conj(x), y, ((0,), (0,)), precision=precision)
+    return contract(conj(x) if x.dtype in COMPLEX else x, y, ((0,), (0,)), precision=precision)
 
 
 def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
@@ -143,7 +143,7 @@ def vecdot(
     place = normalize_axis("vecdot", axis, min(x.ndim, y.ndim)) - min(x.ndim, y.ndim)
     x, y = moveaxis(x, place, -1), moveaxis(y, place, -1)
     _require_equal("vecdot", x, y, -1, -1)
-    x = conj(x)
+    x = conj(x) if x.dtype in COMPLEX else x
     shared = broadcast_shapes(x.shape[:-1], y.shape[:-1])
     x, y = broadcast(x, (*shared, x.shape[-1])), broadcast(y, (*shared, y.shape[-1]))
     axes = tuple(range(len(shared)))

@@ -343,6 +343,25 @@ def test_a_product_of_numbers_in_a_dtype_is_an_array_of_it() -> None:
         assert product.dtype == dtype and not product.weak_type
 
 
+def test_booleans_have_extrema_and_products() -> None:
+    x = np.array([[True, False, False], [True, True, False], [False, False, False]])
+    along = (((1,), (0,)), ((), ()))
+    for call, expected in (
+        (lambda x: adze.lax.max(x, x.T), x | x.T),
+        (lambda x: adze.lax.min(x, x.T), x & x.T),
+        (lambda x: adze.lax.dot_general(x, x.T, along), x @ x.T),
+        (
+            lambda x: adze.lax.dot_general(x, x.T, along, preferred_element_type="int8"),
+            x.astype("int8") @ x.T,
+        ),
+        (lambda x: adze.numpy.vdot(x, x.T), np.vdot(x, x.T)),
+        (lambda x: adze.numpy.vecdot(x, x.T), (x & x.T).any(axis=-1)),
+    ):
+        for result in (call(x), adze.jit(call)(x)):
+            np.testing.assert_array_equal(result, expected)
+            assert result.dtype == expected.dtype
+
+
 def test_reverse_running_sums_and_jnp_arrays() -> None:
     expected = jax.lax.cumsum(jnp.asarray(F), 1, reverse=True)
     np.testing.assert_allclose(adze.lax.cumsum(jnp.asarray(F), 1, reverse=True), expected, rtol=1e-6)
