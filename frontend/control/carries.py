@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ...dialects.dialect import BY_NAME
 from ...dialects.types import BOOL, TensorType
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError, ShapeError, TraceError
 from ..tracing.default_dtypes import note_promotion
+from ..tracing.frames import current_frame
 from ..tracing.function_scope import (
     Argument,
     FunctionScope,
@@ -220,6 +222,27 @@ def check_carried_sizes(
             where=user_location_text(),
             hint="give the carry one shape",
         )
+
+
+def with_checked_sizes(name: str, carry: Sequence[Any], result: Any) -> Any:
+    """What a step returns; the program fails when it runs where that has other sizes than its carry.
+
+    Sizes without a name, and those that a slice may have cut, show only then.
+    """
+    leaves = tree.leaves(result)
+    frame = current_frame()
+    if frame is None or len(leaves) != len(carry):
+        return result
+    for before, after in zip(carry, leaves, strict=True):
+        sides = argument_of(before), argument_of(as_value(after))
+        if sides[0].type != sides[1].type or not isinstance(sides[0].type, TensorType):
+            continue
+        for axis, (n, m) in enumerate(zip(*(side.dimensions for side in sides), strict=True)):
+            if n != m and any("?" in text or "(" in text for text in (n or "", m or "")):
+                sizes = frame.size_value(before.shape[axis]), frame.size_value(after.shape[axis])
+                message = f"adze: the carry of {name} changes its size along axis {axis}"
+                frame.emit(BY_NAME["size_check"], sizes, {"message": message})
+    return result
 
 
 def check_eager_carry(name: str, function: str, before: Any, after: Any) -> None:

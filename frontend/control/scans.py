@@ -49,6 +49,7 @@ from .carries import (
     weak_carry,
     widened,
     with_carried_sizes,
+    with_checked_sizes,
     with_unchanged,
     without,
 )
@@ -238,7 +239,8 @@ class _Scan:
         def step(leaves: Sequence[Any]) -> Any:
             carry = tree.unflatten(structure, leaves[: len(state)])
             next_carry, y = self.step(carry, leaves[len(state) :])
-            return settled_result(next_carry, structure, state), y
+            next_carry = settled_result(next_carry, structure, state)
+            return with_checked_sizes(self.name, leaves[: len(state)], next_carry), y
 
         def traced() -> tuple[PrivateFunction, Any, Any, int]:
             arguments = [*(argument_of(v) for v in state), *slices]

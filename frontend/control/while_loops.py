@@ -46,6 +46,7 @@ from .carries import (
     weak_carry,
     widened,
     with_carried_sizes,
+    with_checked_sizes,
     with_unchanged,
     without,
 )
@@ -134,7 +135,8 @@ def _recorded_while(
     predicate = frozenset[str]() if scope.frame is None else scope.frame.least
 
     def step(xs: Sequence[Any]) -> Any:
-        return settled_result(body_fun(tree.unflatten(structure, xs)), structure, state)
+        after = settled_result(body_fun(tree.unflatten(structure, xs)), structure, state)
+        return with_checked_sizes(name, xs, after)
 
     def traced() -> PrivateFunction:
         wanted = [axes_of_value(v) for v in state]

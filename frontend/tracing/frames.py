@@ -338,7 +338,7 @@ class Frame:
         self._constants: dict[int, tuple[Any, Any]] = {}
         self._lifted: dict[int, Tracer] = {}
         self._sizes: dict[int, Any] = {}
-        self._dim_names = 0
+        self._dim_names: int = 0 if parent is None else parent._dim_names  # an inner size has no outer name
         self._values: FrameValues | None = None
         self.argument_sources: dict[Any, KnownArgument | MappedArgument] = {}
         """What arguments stand for, where the function is traced for one call."""

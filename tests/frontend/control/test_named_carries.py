@@ -83,3 +83,61 @@ def test_a_carry_of_another_size_is_refused(name: str) -> None:
         adze.trace(GROWING[name], N)
     with pytest.raises(TraceError, match=r"carry\[0\] is \[n\], .* returns \[m\]"):
         adze.trace(lambda x, y: lax.fori_loop(0, 2, lambda i, c: (c[1], c[0]), (x, y)), N, M)
+
+
+UNNAMED, UNNAMED_MATRIX = adze.ShapeDtype((None,)), adze.ShapeDtype((None, None))
+
+
+def rolled(x: Any) -> Any:
+    return lax.fori_loop(0, 4, lambda _, c: xp.concatenate([c[1:], c[:1]]), x)
+
+
+def test_carries_of_sizes_without_names_are_checked_when_they_run_compiled() -> None:
+    x, matrix = np.arange(3, dtype=np.float32), np.ones((2, 3), np.float32)
+    growing = (
+        (lambda x: lax.fori_loop(0, 3, lambda _, c: xp.concatenate([c, c[:1]]), x), UNNAMED, x, "fori_loop"),
+        (lambda x: lax.scan(lambda c, _: (c[1:], c.sum()), x, None, length=2), UNNAMED, x, "scan"),
+        (
+            lambda x: lax.while_loop(lambda c: c[0] < 9, lambda c: xp.repeat(c, 2), x),
+            UNNAMED,
+            x,
+            "while_loop",
+        ),
+        (lambda x: lax.fori_loop(0, 3, lambda _, c: c.T, x), UNNAMED_MATRIX, matrix, "fori_loop"),
+        (lambda x: lax.scan(lambda c, _: (x[:2], c), x[:1], None, length=2)[0], N, x, "scan"),
+    )
+    for function, spec, argument, name in growing:
+        program = adze.trace(function, spec).lower().compile()
+        with pytest.raises(adze.AdzeError, match=f"the carry of {name} changes its size along axis 0"):
+            program(argument)
+
+
+def test_carries_of_sizes_without_names_keep_them_compiled() -> None:
+    for spec in (UNNAMED, N):
+        both = adze.trace(lambda x: (rolled(x), adze.grad(lambda x: rolled(x * x)[0])(x)), spec)
+        program = both.lower().compile()
+        for n in (1, 3, 5):
+            x = np.arange(n, dtype=np.float32)
+            moved, slope = program(x)
+            np.testing.assert_array_equal(moved, np.roll(x, -4))
+            np.testing.assert_array_equal(slope, 2 * x * (np.arange(n) == 4 % n))
+    turned = adze.trace(lambda x: lax.fori_loop(0, 3, lambda _, c: c.T * 2, x), UNNAMED_MATRIX)
+    square = turned.lower().compile()
+    x = np.arange(4, dtype=np.float32).reshape(2, 2)
+    np.testing.assert_array_equal(square(x), 8 * x.T)
+
+
+def test_an_inner_size_without_a_name_is_no_outer_one() -> None:
+    def inside(x: Any) -> Any:
+        texts: list[str] = []
+
+        def step(_: Any, c: Any) -> Any:
+            chosen = lax.cond(c.sum() > 0, lambda c: c[1:], lambda c: c[:1], c)
+            texts.extend((str(c.shape[0]), str(chosen.shape[0])))
+            return c
+
+        lax.fori_loop(0, 2, step, x)
+        assert texts[0] != texts[1]
+        return x
+
+    adze.trace(inside, UNNAMED)
