@@ -7,9 +7,11 @@ shows the numbers of a later call.
 from __future__ import annotations
 
 import gc
+import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -176,3 +178,34 @@ def test_sharing_is_had_by_asking_for_it() -> None:
 def test_what_nobody_can_write_to_is_not_copied() -> None:
     first = anp.asarray(np.ones(3))
     assert np.shares_memory(np.asarray(anp.asarray(np.asarray(first))), np.asarray(first))
+
+
+MEMORY = Path("/proc/self/statm")
+
+
+def resident() -> int:
+    """Bytes of this process that are in memory."""
+    gc.collect()
+    return int(MEMORY.read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+@pytest.mark.skipif(not MEMORY.exists(), reason="memory is counted in /proc")
+def test_many_calls_and_arrays_of_many_sizes_leave_no_memory_behind_compiled() -> None:
+    x = np.ones(8, np.float32)
+    jitted = adze.jit(lambda x: anp.sin(x) + 1)
+    sized = adze.trace(lambda x: anp.sin(x) + 1, adze.ShapeDtype(("n",))).lower().compile()
+
+    def work(calls: int) -> None:
+        for _ in range(10 * calls):
+            jitted(x)
+        for k in range(calls):
+            array = np.full(k % 997 + 1, k, np.float32)
+            sized(array)
+            adze.device_put(array)
+            anp.asarray(array) + 1
+
+    work(1000)
+    before = resident()
+    work(5000)
+    grown = resident() - before
+    assert grown < 2 << 20, f"{grown} bytes more"  # 50 bytes a call would be 2.5 MB
