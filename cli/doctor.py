@@ -34,6 +34,9 @@ def doctor(
     gpu: Annotated[
         bool, typer.Option("--gpu", help="Look at GPUs too: compute products on each, and time them.")
     ] = False,
+    small: Annotated[
+        bool, typer.Option("--small", help="With --gpu: small products, for a GPU that is imitated.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Show versions, devices, the cache and the settings; exit with 1 when something is wrong.
@@ -43,10 +46,12 @@ def doctor(
 
     Example: adze doctor --gpu
     """
+    if small and not gpu:
+        raise typer.BadParameter("--small is about the products of --gpu: write --gpu --small")
     report = examine()
     if gpu:
         with working("computing on the GPUs"):
-            rows, problems = examine_gpus()
+            rows, problems = examine_gpus(small=small)
         report |= {"gpus": rows, "problems": report["problems"] + problems}
     if json:
         print_json(report)
@@ -101,8 +106,8 @@ def examine() -> dict[str, Any]:
     }
 
 
-def examine_gpus() -> tuple[list[dict[str, Any]], list[str]]:
-    """What each GPU is and does, and what is wrong with them."""
+def examine_gpus(*, small: bool = False) -> tuple[list[dict[str, Any]], list[str]]:
+    """What each GPU is and does, and what is wrong with them; `small` as in `check_gpu`."""
     from ..dialects.errors import AdzeError
     from ..frontend.report.gpus import check_gpu
     from ..runtime.execute.devices import absence, list_devices
@@ -118,7 +123,7 @@ def examine_gpus() -> tuple[list[dict[str, Any]], list[str]]:
         problems += [f"{row['driver']}: {row['missing']}: {row['hint']}" for row in rows]
     for info in here:
         try:
-            row = check_gpu(info.name).to_json()
+            row = check_gpu(info.name, small=small).to_json()
         except AdzeError as error:
             problems.append(f"{info.name}: {error.message}")
             continue

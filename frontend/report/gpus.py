@@ -33,6 +33,7 @@ _HOST_SECONDS: Final = 0.2
 _PEAK_SECONDS: Final = 0.01  # what a measured program should take about
 _PRODUCT_SECONDS: Final = 0.05
 _SIZES: Final = (256, 512, 1024, 2048, 4096)
+_SMALL_SIZE: Final = 64  # for a GPU that a processor imitates
 _LARGEST_ERROR: Final = {"float32": 1e-5, "float16": 5e-3}
 """What a product may be off by, in parts of its largest element: the sums of a long row are rounded often."""
 
@@ -96,12 +97,16 @@ class GpuCheck:
         }
 
 
-def check_gpu(device: str) -> GpuCheck:
-    """Run products on `device`, and measure what it can do."""
+def check_gpu(device: str, *, small: bool = False) -> GpuCheck:
+    """Run products on `device`, and measure what it can do.
+
+    `small`: products are small, whatever the driver says of its peak.
+    """
     held = get_device(device)
     facts = gpu_facts(held.name)
     peak = peak_flops(held.name, facts)
-    size = max((n for n in _SIZES if 2.0 * n**3 / peak.value <= _PRODUCT_SECONDS), default=_SIZES[0])
+    fitting = [n for n in _SIZES if 2.0 * n**3 / peak.value <= _PRODUCT_SECONDS]
+    size = _SMALL_SIZE if small else max(fitting, default=_SIZES[0])
     products = tuple(checked_product(held.name, size, dtype) for dtype in _LARGEST_ERROR)
     return GpuCheck(held.name, held.description, facts, peak, bandwidth(held.name, facts), products)
 

@@ -145,9 +145,9 @@ def _mlp(dtype: np.dtype) -> tuple[Any, ...]:
     return parameters, ShapeDtype((128, 256), dtype), ShapeDtype((128, 128), dtype)
 
 
-def _transformer(dtype: np.dtype) -> tuple[Any, ...]:
-    shapes = (*[(256, 256)] * 4, (256, 1024), (1024, 256))
-    return tuple(ShapeDtype(shape, dtype) for shape in shapes), ShapeDtype((128, 256), dtype)
+def _transformer(dtype: np.dtype, tokens: int = 128, width: int = 256) -> tuple[Any, ...]:
+    shapes = (*[(width, width)] * 4, (width, 4 * width), (4 * width, width))
+    return tuple(ShapeDtype(shape, dtype) for shape in shapes), ShapeDtype((tokens, width), dtype)
 
 
 def _any_rows(dtype: np.dtype) -> tuple[Any, ...]:
@@ -207,5 +207,18 @@ PROGRAMS: dict[str, Program] = {
     "fft_f32": Program(lambda x: xp.fft.fft(x), (ShapeDtype((64, 256), np.complex64),)),
     "cholesky_f32": _of(lambda a: xp.linalg.cholesky(a), F32, (64, 64)),
 }
+TEN: dict[str, Program] = {
+    "product_f32": _of(product, F32, (64, 64), (64, 64)),
+    "product_f16": _of(product, F16, (64, 64), (64, 64)),
+    "product_f32_by_vector": _of(product, F32, (64, 64), (64,)),
+    "softmax_f32": _of(softmax, F32, (64, 64)),
+    "layer_norm_f32": _of(layer_norm, F32, (64, 64)),
+    "attention_f16": _of(attention, F16, *((2, 64, 64),) * 3),
+    "convolution_f32": _of(convolution, F32, (2, 8, 8, 16), (3, 3, 16, 16)),
+    "transformer_gradient_f32": Program(transformer_gradient, _transformer(F32, 32, 64)),
+    "sum_f32": _of(xp.sum, F32, (1 << 14,)),
+    "cumsum_f32": _of(lambda x: xp.cumsum(x, axis=1), F32, (8, 64)),
+}
+"""The programs of the report, at sizes for a GPU that a processor imitates."""
 QUICK = ("product_f16", "softmax_f32")
 """The programs whose PTX the quick test counts, without an assembler."""

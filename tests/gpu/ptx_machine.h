@@ -3,7 +3,9 @@
    A thread runs until it waits: for its block at a barrier, or for its warp where lanes exchange values. With
    `PTX_MACHINE_ORDER=reversed` the last thread goes first: kernels whose results depend on that have a race. */
 
+#undef _FORTIFY_SOURCE /* it refuses jumps from one stack to another */
 #include <math.h>
+#include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +19,7 @@ typedef struct Thread {
   uint32_t tid[3], ntid[3], ctaid[3], nctaid[3], lane;
   char *shared;
   int state;
-  ucontext_t context;
+  jmp_buf place; /* where it waits */
   struct Thread *warp; /* its first thread */
   int lanes;
   uint32_t words[WORDS]; /* what other lanes of its warp may take */
@@ -30,11 +32,15 @@ typedef struct {
   const int *sizes;
 } Kernel;
 
-static __thread ucontext_t scheduler;
+static __thread jmp_buf scheduler;
 
+/* A context starts a thread on its stack; then jumps do, which ask the kernel for no signal mask. */
 static void wait_for(Thread *t, int state) {
   t->state = state;
-  swapcontext(&t->context, &scheduler);
+  if (!_setjmp(t->place)) _longjmp(scheduler, 1);
+}
+static void resume(Thread *t) {
+  if (!_setjmp(scheduler)) _longjmp(t->place, 1);
 }
 static void barrier(Thread *t) { wait_for(t, AT_BARRIER); }
 static void warp(Thread *t) { wait_for(t, AT_WARP); }
@@ -44,7 +50,16 @@ static void enter(unsigned high, unsigned low, unsigned run_high, unsigned run_l
   void (*run)(Thread *, char **) = (void (*)(Thread *, char **))((uint64_t)run_high << 32 | run_low);
   run(t, (char **)((uint64_t)p_high << 32 | p_low));
   t->state = ENDED;
-  swapcontext(&t->context, &scheduler);
+  _longjmp(scheduler, 1);
+}
+static void start(Thread *t, char *stack, void (*run)(Thread *, char **), char **parameters) {
+  ucontext_t context;
+  getcontext(&context);
+  context.uc_stack.ss_sp = stack, context.uc_stack.ss_size = STACK, context.uc_link = NULL;
+  uint64_t self = (uint64_t)t, code = (uint64_t)run, p = (uint64_t)parameters;
+  makecontext(&context, (void (*)(void))enter, 6, (unsigned)(self >> 32), (unsigned)self, (unsigned)(code >> 32),
+              (unsigned)code, (unsigned)(p >> 32), (unsigned)p);
+  if (!_setjmp(scheduler)) setcontext(&context);
 }
 
 static int count_of(Thread *threads, int count, int state) {
@@ -61,24 +76,13 @@ static void run_block(const Kernel *kernel, Thread *threads, int count, char *st
   const char *order = getenv("PTX_MACHINE_ORDER");
   int reversed = order && !strcmp(order, "reversed");
   for (int i = 0; i < count; i++) {
-    Thread *t = &threads[i];
-    t->state = READY;
-    if (!kernel->waits) {
-      kernel->run(&threads[reversed ? count - 1 - i : i], parameters);
-      continue;
-    }
-    getcontext(&t->context);
-    t->context.uc_stack.ss_sp = stacks + (size_t)i * STACK, t->context.uc_stack.ss_size = STACK, t->context.uc_link = NULL;
-    uint64_t self = (uint64_t)t, run = (uint64_t)kernel->run, p = (uint64_t)parameters;
-    makecontext(&t->context, (void (*)(void))enter, 6, (unsigned)(self >> 32), (unsigned)self, (unsigned)(run >> 32),
-                (unsigned)run, (unsigned)(p >> 32), (unsigned)p);
+    int at = reversed ? count - 1 - i : i;
+    if (kernel->waits)
+      start(&threads[at], stacks + (size_t)at * STACK, kernel->run, parameters);
+    else
+      kernel->run(&threads[at], parameters);
   }
-  if (!kernel->waits) return;
-  for (;;) {
-    for (int i = 0; i < count; i++) {
-      Thread *t = &threads[reversed ? count - 1 - i : i];
-      if (t->state == READY) swapcontext(&scheduler, &t->context);
-    }
+  while (kernel->waits) {
     int ended = count_of(threads, count, ENDED), changed = 0;
     if (ended == count) return;
     for (int first = 0; first < count; first += WARP) {
@@ -88,9 +92,13 @@ static void run_block(const Kernel *kernel, Thread *threads, int count, char *st
         release(threads + first, lanes, AT_WARP), changed = 1;
     }
     if (count_of(threads, count, AT_BARRIER) + ended == count) release(threads, count, AT_BARRIER), changed = 1;
-    if (!changed && !count_of(threads, count, READY)) {
+    if (!changed) {
       fprintf(stderr, "%s: some threads of a block wait where others never come\n", kernel->name);
       abort();
+    }
+    for (int i = 0; i < count; i++) {
+      Thread *t = &threads[reversed ? count - 1 - i : i];
+      if (t->state == READY) resume(t);
     }
   }
 }

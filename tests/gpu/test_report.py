@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -10,6 +13,7 @@ from adze.frontend.report.gpus import CheckedProduct, GpuCheck, Peak
 from adze.runtime.execute.gpu_drivers import Absence, GpuFacts
 
 from . import report
+from .fake_cuda import needs_compiler, on_ptx_machine
 from .programs import PROGRAMS, Program
 
 SEEN = GpuCheck(
@@ -31,9 +35,10 @@ def test_tests_are_counted() -> None:
 def test_every_program_of_the_report_has_arguments() -> None:
     assert len(set(report.TEN)) == 10
     for name in report.TEN:
-        drawn = report.drawn(PROGRAMS[name])
-        shapes = [leaf.shape for leaf in report.leaves(drawn)]
-        assert shapes == [spec.shape for spec in report.leaves(PROGRAMS[name].specs)], name
+        for program in (PROGRAMS[name], report.TEN[name]):
+            drawn = report.drawn(program)
+            shapes = [leaf.shape for leaf in report.leaves(drawn)]
+            assert shapes == [spec.shape for spec in report.leaves(program.specs)], name
     gathered = report.drawn(PROGRAMS["gather_f32"])
     assert gathered[1].min() >= 0 and gathered[1].max() < 4096
 
@@ -56,6 +61,42 @@ def test_a_machine_without_gpus_says_so(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(report, "absence", lambda driver: Absence(f"{driver} is missing", "get it"))
     with pytest.raises(SystemExit, match="there is no GPU here\ncuda: cuda is missing; get it\nvulkan: "):
         report.default_device()
+
+
+DOCTOR = """
+from adze.cli.doctor import examine_gpus
+
+rows, problems = examine_gpus(small=True)
+row = rows[-1]  # those before it are of drivers that are not here
+said["products"] = [(each["size"], each["dtype"], each["is_right"]) for each in row["products"]]
+said["problems"] = problems
+"""
+
+REPORT = """
+import sys
+from tests.gpu import report
+
+sys.argv[1:] = ["--small", "--programs-only", "--output", os.environ["FAKE_CUDA_PAGE"]]
+report.main()
+"""
+
+
+@pytest.mark.gpu
+@needs_compiler
+def test_products_of_the_doctor_are_right_where_a_gpu_is_imitated() -> None:
+    said = on_ptx_machine(DOCTOR, devices=1)
+    assert said == {"products": [[64, "float32", True], [64, "float16", True]], "problems": []}
+
+
+@pytest.mark.gpu
+@pytest.mark.thorough
+@needs_compiler
+def test_the_report_is_written_where_a_gpu_is_imitated(tmp_path: Path) -> None:
+    on_ptx_machine(REPORT, devices=1, page=str(tmp_path / "page.md"))
+    page = (tmp_path / "page.md").read_text()
+    rows = dict(re.findall(r"^\| (\w+) \| .* \| ([^|]+) \|$", page, re.M))
+    assert "does not run" not in page and "WRONG" not in page
+    assert {name: float(rows[name]) < 5e-3 for name in report.TEN} == dict.fromkeys(report.TEN, True)
 
 
 def test_a_program_is_compared_with_the_cpu() -> None:
