@@ -42,6 +42,7 @@ from ....dialects.ops.reduction import ArgumentExtremum, Cumulative, Reduction
 from ....dialects.ops.shape.rearrange import BroadcastInDim, Concatenate, Reshape, Reverse, Transpose
 from ....dialects.ops.shape.slicing import Pad, Slice
 from ..lowering import LoweringTable
+from .argument_extrema import lower_argument_extremum
 from .attention import lower_routine
 from .branches import lower_cond
 from .calls import lower_call
@@ -83,7 +84,7 @@ from .movement import (
 )
 from .ordering import lower_sort, lower_top_k
 from .randomness import lower_random_bits
-from .reductions import lower_argument_extremum, lower_reduction
+from .reductions import lower_reduction
 from .scans import lower_scan
 from .scatter import lower_scatter
 from .while_loops import lower_while

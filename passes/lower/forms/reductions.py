@@ -13,27 +13,18 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from ....dialects import mlir
-from ....dialects.ops.reduction import (
-    Argmax,
-    Reduction,
-    accumulation_dtype,
-    greatest,
-    least,
-)
-from ....dialects.types import BOOL, COMPLEX64, FLOATS, INT32, INT64
+from ....dialects.ops.reduction import Reduction, accumulation_dtype
+from ....dialects.types import BOOL, COMPLEX64, FLOATS, INT32
 from ....runtime.targets import TargetKind
-from ..builder import Attribute, LinalgBuilder, ScalarRule, Size, Value
-from ..kernels.executable import DISPATCH
-from ..kernels.reduction_programs import BITS
-from ..kernels.reduction_reader import OF_VECTORS
-from ..kernels.tensor_sizes import GENERIC, kinds_of
+from ..builder import Attribute, LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
 from ..scalars import Scalars
 from ..tuning import configuration, gpu_columns
 from ..tuning.joined_rows import rows_joined
 from .complex_products import parts_of
 from .ordered_extrema import first_key, floats_of, key_dtype, keys_of, loses_nan
-from .sorted_rows import first_by_kernel
+from .reduction_operands import is_cheap, is_computed, is_of_complex, is_stored, is_widened
+from .reduction_shapes import column_sizes, kept_sizes, regrouped, split_rows
 from .tensor_ops import collapse_axes, convert_elements, expand_axes, extract_slice, parse_attribute, splat
 
 Init: TypeAlias = "Callable[[Sequence[Size]], Value]"  # the initial value of a reduction, by its shape
@@ -50,12 +41,6 @@ _COMBINE: Final = {
     "cummax": "larger",
     "cummin": "smaller",
 }
-
-
-CHEAP: Final = 24  # operations of an element that one workgroup does for a whole vector
-KNOWN: Final = OF_VECTORS | {"arith.constant"}
-MADE: Final = ("arith.constant", "linalg.fill", "tensor.empty", "tensor.from_elements")
-RESHAPES: Final = ("tensor.collapse_shape", "tensor.expand_shape")
 
 
 def combine(b: LinalgBuilder, name: str, dtype: np.dtype, left: Value, right: Value) -> Value:
@@ -118,7 +103,7 @@ def reduce_axes(
         keys, start = keys_of(b, name, dtype, x), first_key(name, dtype)
         integers = key_dtype(dtype)
         return floats_of(b, dtype, reduce_axes(ctx, name, keys, axes, start, integers, integers))
-    if configuration.takes_complex_apart(ctx.target, b.shape(x)) and _is_of_complex(x):
+    if configuration.takes_complex_apart(ctx.target, b.shape(x)) and is_of_complex(x):
         # IREE makes no vectors of complex numbers: their kernel stores floats, which that of the sum reads.
         if carried.kind != "c":
             x = b.materialise(x)
@@ -128,17 +113,17 @@ def reduce_axes(
     if shared is not None:
         return shared
     is_static = all(isinstance(n, int) for n in b.shape(x))
-    is_cheap = _is_cheap(x, takes_reduced=not is_static)
-    stages = configuration.reduction_stages(ctx.target, b.shape(x), axes, carried, is_cheap=is_cheap)
+    few_operations = is_cheap(x, takes_reduced=not is_static)
+    stages = configuration.reduction_stages(ctx.target, b.shape(x), axes, carried, is_cheap=few_operations)
     is_joined = len(axes) > 1 and is_static
-    is_taken_twice = ctx.uses.get(x, 0) > 1 or (is_joined and _is_computed(x))
+    is_taken_twice = ctx.uses.get(x, 0) > 1 or (is_joined and is_computed(x))
     if is_taken_twice and _leaves_a_rest(b.shape(x), stages):
         # Observed: IREE fuses what computes `x` for another user too, also for the rest of several axes that
         # are one here, whole and on the stack.
         x = b.materialise(x)
     kept = [n for axis, n in enumerate(b.shape(x)) if axis not in axes]
     if kept and all(n == 1 for n in kept) and is_static:
-        row = _regrouped(b, x, [n for axis, n in enumerate(b.shape(x)) if axis in axes])
+        row = regrouped(b, x, [n for axis, n in enumerate(b.shape(x)) if axis in axes])
         total = reduce_axes(ctx, name, row, tuple(range(len(axes))), identity, dtype, carried)
         return expand_axes(b, total, [], kept)
     if stages is None and not kept and len(axes) > 1 and not is_static:
@@ -147,7 +132,7 @@ def reduce_axes(
         return _reduce_once(ctx, name, x, axes, _identity_init(b, identity, carried), dtype, carried)
     if stages.split is not None:
         x = collapse_axes(b, x, [axes]) if len(axes) > 1 else x
-        if b.kind is TargetKind.CUDA and _is_widened(x):
+        if b.kind is TargetKind.CUDA and is_widened(x):
             x = b.materialise(x)  # IREE refuses to sum elements of one width in another
         return _reduce_vector(ctx, name, x, stages.split, identity, dtype, carried)
     partial = _reduce_once(ctx, name, x, stages.first, _identity_init(b, identity, carried), dtype, carried)
@@ -171,28 +156,16 @@ def _reduced_by_more_threads(
         partial = b.materialise(reduce_axes(ctx, name, x, first, identity, dtype, carried))
         rest = tuple(axis for axis in axes if axis not in first)
         return reduce_axes(ctx, name, partial, rest, identity, carried, carried)
-    sizes = _column_sizes(b.shape(x), axes)
+    sizes = column_sizes(b.shape(x), axes)
     parts = None if sizes is None else gpu_columns.column_parts(ctx.target, *sizes)
     if sizes is None or parts is None:
         return None
     axis, start = min(axes), _identity_init(b, identity, carried)
-    if _is_widened(x):
+    if is_widened(x):
         x = b.materialise(x)  # IREE refuses to sum elements of one width in another
-    joined = _split_rows(b, x, axes, parts)
+    joined = split_rows(b, x, axes, parts)
     partial = b.materialise(_reduce_once(ctx, name, joined, (axis + 1,), start, dtype, carried))
     return reduce_axes(ctx, name, partial, (axis,), identity, carried, carried)
-
-
-def _split_rows(b: LinalgBuilder, x: Value, axes: Sequence[int], parts: int) -> Value:
-    """`x` with neighbouring `axes` as two: of parts, and of what each has."""
-    first, last, rank = min(axes), max(axes), len(b.shape(x))
-    outer, inner = [[a] for a in range(first)], [[a] for a in range(last + 1, rank)]
-    x = collapse_axes(b, x, [*outer, list(range(first, last + 1)), *inner]) if last > first else x
-    shape = b.shape(x)
-    size = shape[first]
-    assert isinstance(size, int)
-    groups = [*outer, [first, first + 1], *([a + 1] for a in range(first + 1, len(shape)))]
-    return expand_axes(b, x, groups, [*shape[:first], parts, size // parts, *shape[first + 1 :]])
 
 
 def _sum_of_parts(ctx: LoweringContext, x: Value, axes: Sequence[int], dtype: np.dtype) -> Value:
@@ -206,50 +179,6 @@ def _sum_of_parts(ctx: LoweringContext, x: Value, axes: Sequence[int], dtype: np
 
     init = b.empty(b.shape(sums[0]), dtype)
     return b.generic(sums, [init], [b.identity_map(rank)] * 3, ["parallel"] * rank, body)
-
-
-def _is_of_complex(x: Value) -> bool:
-    """Whether `x` is complex, or will be computed of complex numbers in the kernel that takes it."""
-    if "complex" in str(x.type):
-        return True
-    if isinstance(x.owner, mlir.ir.Block):
-        return False
-    owner = x.owner.operation
-    is_followed = owner.name in RESHAPES or (owner.name == GENERIC and "reduction" not in kinds_of(owner))
-    return is_followed and any(map(_is_of_complex, owner.operands))
-
-
-def _is_cheap(x: Value, *, takes_reduced: bool) -> bool:
-    """Whether few operations compute an element of `x` from arrays, of which kernels of rows know all.
-
-    `takes_reduced`: a kernel may reduce what it needs by itself first.
-    """
-    pending, seen, operations = [x], list[Value](), 0
-    while pending:
-        value = pending.pop()
-        if value in seen:
-            continue
-        seen.append(value)
-        if not isinstance(value.type, mlir.ir.RankedTensorType) or str(value.type.element_type) not in BITS:
-            return False
-        if isinstance(value.owner, mlir.ir.Block) or value.owner.operation.name in (DISPATCH, *MADE):
-            continue
-        owner = value.owner.operation
-        if owner.name == GENERIC and takes_reduced and "reduction" in kinds_of(owner):
-            continue
-        if owner.name == GENERIC:
-            body = [each.operation.name for each in owner.regions[0].blocks[0].operations][:-1]
-            operations += len(body)
-            if operations > CHEAP or "reduction" in kinds_of(owner) or not KNOWN.issuperset(body):
-                return False
-        elif owner.name not in RESHAPES:
-            return False
-        pending += owner.operands
-    return True
-
-
-def _is_computed(x: Value) -> bool:
-    return not isinstance(x.owner, mlir.ir.Block) and x.owner.operation.name in (GENERIC, *RESHAPES)
 
 
 def _leaves_a_rest(shape: Sequence[Size], stages: configuration.Stages | None) -> bool:
@@ -271,72 +200,26 @@ def _reduced_joined_rows(
 ) -> Value | None:
     """The reduction of narrow columns: some rows become one, and its parts are reduced at the end."""
     b = ctx.builder
-    sizes = _column_sizes(b.shape(x), axes)
+    sizes = column_sizes(b.shape(x), axes)
     if sizes is None:
         return None
     widest = max(dtype, carried, key=lambda each: each.itemsize)
-    joined = rows_joined(ctx.target, sizes, widest, is_stored=_is_stored(x))
+    joined = rows_joined(ctx.target, sizes, widest, is_stored=is_stored(x))
     if joined is None:
         return None
     batches, rows, columns = sizes
     whole = rows // joined * joined
-    body = matrices = _regrouped(b, x, sizes)
+    body = matrices = regrouped(b, x, sizes)
     if whole < rows:
         body = extract_slice(b, matrices, [0, 0, 0], [batches, whole, columns], [1, 1, 1])
-    wide = _regrouped(b, body, (batches, whole // joined, joined * columns))
+    wide = regrouped(b, body, (batches, whole // joined, joined * columns))
     parts = reduce_axes(ctx, name, wide, (1,), identity, dtype, carried)
-    parts = _regrouped(b, parts, (batches, joined, columns))
+    parts = regrouped(b, parts, (batches, joined, columns))
     total = reduce_axes(ctx, name, parts, (1,), identity, carried, carried)
     if whole < rows:
         rest = extract_slice(b, matrices, [0, whole, 0], [batches, rows - whole, columns], [1, 1, 1])
         total = _reduce_once(ctx, name, rest, (1,), lambda _: total, dtype, carried)
-    return _regrouped(b, total, _kept_sizes(b, x, axes))
-
-
-def _column_sizes(shape: Sequence[Size], axes: Sequence[int]) -> tuple[int, int, int] | None:
-    """The sizes `[b, r, c]` of a reduction that sums over `r`, None where it is not one of columns."""
-    ordered, sizes = sorted(axes), [n for n in shape if isinstance(n, int)]
-    first, last = ordered[0], ordered[-1]
-    if len(sizes) < len(shape) or last == len(sizes) - 1 or ordered != list(range(first, last + 1)):
-        return None
-    return prod(sizes[:first]), prod(sizes[first : last + 1]), prod(sizes[last + 1 :])
-
-
-def _kept_sizes(b: LinalgBuilder, x: Value, axes: Sequence[int]) -> list[Size]:
-    """The sizes of a reduction's result."""
-    return [n for axis, n in enumerate(b.shape(x)) if axis not in axes]
-
-
-def _regrouped(b: LinalgBuilder, x: Value, sizes: Sequence[Size]) -> Value:
-    """`x` with other sizes, all static, in the same order."""
-    flat = collapse_axes(b, x, [list(range(len(b.shape(x))))])
-    return expand_axes(b, flat, [list(range(len(sizes)))], sizes)
-
-
-def _is_widened(x: Value) -> bool:
-    """Whether a generic computes integers from narrower ones."""
-    while not isinstance(x.owner, mlir.ir.Block) and x.owner.operation.name in RESHAPES:
-        x = x.owner.operation.operands[0]
-    if isinstance(x.owner, mlir.ir.Block) or x.owner.operation.name != "linalg.generic":
-        return False
-    widths = [_integer_width(v) for v in (x, *list(x.owner.operation.operands)[:-1])]
-    return widths[0] > 0 and any(0 < width < widths[0] for width in widths[1:])
-
-
-def _integer_width(x: Value) -> int:
-    """The bits of integer elements, 0 for others."""
-    element = x.type.element_type if isinstance(x.type, mlir.ir.RankedTensorType) else None
-    return int(element.width) if isinstance(element, mlir.ir.IntegerType) else 0
-
-
-def _is_stored(x: Value) -> bool:
-    """Whether `x`, or what it is a reshape of, is an argument or the result of a kernel of our own."""
-    owner = x.owner
-    while not isinstance(owner, mlir.ir.Block):
-        if owner.operation.name not in RESHAPES:
-            return bool(owner.operation.name == DISPATCH)
-        owner = owner.operation.operands[0].owner
-    return True
+    return regrouped(b, total, kept_sizes(b, x, axes))
 
 
 def _reduce_vector(
@@ -412,81 +295,3 @@ def _reduction_loops(
     part = b.axes_map(rank, list(range(len(kept))))
     iterators = ["parallel"] * len(kept) + ["reduction"] * (rank - len(kept))
     return [whole, *[part] * partial], iterators
-
-
-def lower_argument_extremum(ctx: LoweringContext, x: Value, *, axis: int, index_dtype: np.dtype) -> Value:
-    """Two vectorisable passes: the extremum, then the least position of an element equal to it; one kernel
-    of our own, or two, for known sizes on CUDA.
-
-    A NaN makes the extremum NaN, which equals nothing; then the elements wanted are the NaNs.
-    """
-    b = ctx.builder
-    dtype = ctx.operand_dtype
-    if dtype == np.dtype(bool):
-        x, dtype = convert_elements(b, dtype, np.dtype(np.int8), x), np.dtype(np.int8)
-    if configuration.searches_by_kernel(ctx.target, b.shape(x)):
-        return first_by_kernel(ctx, x, dtype, axis, index_dtype)
-    reduction, identity = ("reduce_max", least) if ctx.op is Argmax else ("reduce_min", greatest)
-    # Kept apart: fused into one kernel the two passes are vectorised badly.
-    extremum = b.materialise(reduce_axes(ctx, reduction, x, (axis,), identity(dtype), dtype, dtype))
-    shape = b.shape(x)
-    rank, size = len(shape), shape[axis]
-    counted = INT32 if isinstance(size, int) and size < 2**31 else INT64
-    none = int(np.iinfo(counted).max)
-    kept = [a for a in range(rank) if a != axis]
-    # The positions are an array: IREE has no code on Vulkan for a reduction that asks for its loop index.
-    positions = b.materialise(_index_vector(b, size, counted))
-
-    def body(element: Value, best: Value, here: Value, _: Value) -> Value:
-        is_wanted = _is_extremum(dtype, element, best)
-        return mlir.arith.select(is_wanted, here, b.scalars.constant(counted, none))
-
-    candidates = b.generic(
-        [x, extremum, positions],
-        [b.empty(shape, counted)],
-        [
-            b.identity_map(rank),
-            b.axes_map(rank, kept),
-            b.axes_map(rank, (axis,)),
-            b.identity_map(rank),
-        ],
-        ["parallel"] * rank,
-        body,
-    )
-    if b.kind is TargetKind.CUDA and not all(isinstance(n, int) for n in shape):
-        # In one kernel with the least of them IREE refuses the candidates, or all results are -1, silently.
-        candidates = b.materialise(candidates)
-    position = reduce_axes(ctx, "reduce_min", candidates, (axis,), none, counted, counted)
-    if not isinstance(size, int):
-        position = b.map_elements(counted, _replace_absent(b, counted, none), position)
-    return convert_elements(b, counted, index_dtype, position)
-
-
-def _index_vector(b: LinalgBuilder, size: Size, dtype: np.dtype) -> Value:
-    """The vector 0, 1, 2, ..."""
-    element = b.scalars.element_type(dtype)
-    return b.generic(
-        [],
-        [b.empty([size], dtype)],
-        [b.identity_map(1)],
-        ["parallel"],
-        lambda _: mlir.arith.index_cast(element, mlir.linalg.IndexOp(0).result),
-    )
-
-
-def _replace_absent(b: LinalgBuilder, counted: np.dtype, none: int) -> ScalarRule:
-    """The rule that makes position 0 of the number that stands for none."""
-
-    def rule(_: Scalars, dtypes: tuple[np.dtype, ...], position: Value) -> Value:
-        absent = mlir.arith.cmpi(mlir.arith.CmpIPredicate.eq, position, b.scalars.constant(counted, none))
-        return mlir.arith.select(absent, b.scalars.constant(counted, 0), position)
-
-    return rule
-
-
-def _is_extremum(dtype: np.dtype, element: Value, best: Value) -> Value:
-    if dtype not in FLOATS:
-        return mlir.arith.cmpi(mlir.arith.CmpIPredicate.eq, element, best)
-    equal = mlir.arith.cmpf(mlir.arith.CmpFPredicate.OEQ, element, best)
-    nan = mlir.arith.cmpf(mlir.arith.CmpFPredicate.UNO, element, element)
-    return mlir.arith.ori(equal, nan)

@@ -1,0 +1,45 @@
+"""The shapes of reductions: columns as `[batches, rows, columns]`, and the operand in these sizes.
+
+Input: a shape or an operand, and the axes of the reduction. Output: sizes, or the operand with other sizes in
+the same order of elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from ..builder import LinalgBuilder, Size, Value
+from .tensor_ops import collapse_axes, expand_axes
+
+
+def column_sizes(shape: Sequence[Size], axes: Sequence[int]) -> tuple[int, int, int] | None:
+    """The sizes `[b, r, c]` of a reduction that sums over `r`, None where it is not one of columns."""
+    ordered, sizes = sorted(axes), [n for n in shape if isinstance(n, int)]
+    first, last = ordered[0], ordered[-1]
+    if len(sizes) < len(shape) or last == len(sizes) - 1 or ordered != list(range(first, last + 1)):
+        return None
+    return prod(sizes[:first]), prod(sizes[first : last + 1]), prod(sizes[last + 1 :])
+
+
+def kept_sizes(b: LinalgBuilder, x: Value, axes: Sequence[int]) -> list[Size]:
+    """The sizes of a reduction's result."""
+    return [n for axis, n in enumerate(b.shape(x)) if axis not in axes]
+
+
+def regrouped(b: LinalgBuilder, x: Value, sizes: Sequence[Size]) -> Value:
+    """`x` with other sizes, all static, in the same order."""
+    flat = collapse_axes(b, x, [list(range(len(b.shape(x))))])
+    return expand_axes(b, flat, [list(range(len(sizes)))], sizes)
+
+
+def split_rows(b: LinalgBuilder, x: Value, axes: Sequence[int], parts: int) -> Value:
+    """`x` with neighbouring `axes` as two: of parts, and of what each has."""
+    first, last, rank = min(axes), max(axes), len(b.shape(x))
+    outer, inner = [[a] for a in range(first)], [[a] for a in range(last + 1, rank)]
+    x = collapse_axes(b, x, [*outer, list(range(first, last + 1)), *inner]) if last > first else x
+    shape = b.shape(x)
+    size = shape[first]
+    assert isinstance(size, int)
+    groups = [*outer, [first, first + 1], *([a + 1] for a in range(first + 1, len(shape)))]
+    return expand_axes(b, x, groups, [*shape[:first], parts, size // parts, *shape[first + 1 :]])
