@@ -20,7 +20,6 @@ from .arguments import (
     normalize_axis,
     refuse_out,
     require_sizes,
-    scalar,
     shape_error,
     type_error,
 )
@@ -182,23 +181,14 @@ def searchsorted(
     low = ops.broadcast_in_dim(count_array(0, dtype), shape=wanted.shape, dimensions=())
     if size == 0:
         return ops.convert(low, dtype=INT64)
-    # The table has 2^k - 1 elements for the search: what fills it comes last, and is no place to return.
-    step = 1 << (size.bit_length() - 1)
-    last = scalar(_last_value(table.dtype), table.dtype)
-    filled = ops.pad(table, last, low=(0,), high=(2 * step - 1 - size,), interior=(0,))
-    while step:  # `low` elements are known to come before; try `step` more
-        element = take(filled, ops.add(low, full_like(low, step - 1)), axis=0, mode="clip")
+    left = size
+    while left:  # `low` elements are known to come before, and `left` more may: ask the one in their middle
+        step = (left + 1) // 2
+        element = take(table, ops.add(low, full_like(low, step - 1)), axis=0, mode="clip")
         more = ops.add(low, full_like(low, step))
         low = ops.select(_is_before(element, wanted, side), more, low)
-        step //= 2
-    return ops.convert(ops.min(low, full_like(low, size)), dtype=INT64)
-
-
-def _last_value(dtype: np.dtype[Any]) -> Any:
-    """What comes last in ascending order: NaN, or the largest number."""
-    if dtype == BOOL:
-        return True
-    return np.iinfo(dtype).max if dtype.kind in "iu" else np.nan
+        left //= 2
+    return ops.convert(low, dtype=INT64)
 
 
 def _is_before(element: Any, wanted: Any, side: str) -> Any:

@@ -220,9 +220,9 @@ def _gather_elements(
     columns = _columns(b, indices, len(numbers.start_index_map))
     maps = [b.axes_map(rank, numbers.batch_axes)] * len(columns)
     gathered = b.generic(columns, [init], [*maps, b.identity_map(rank)], ["parallel"] * rank, body)
-    # Observed: IREE's aggressive fusion overlooks what a body captures and moves users of the elements
-    # before what they were taken from ("operand #0 does not dominate this use").
-    return gathered if isinstance(x.owner, mlir.ir.Block) else b.materialise(gathered)
+    if isinstance(x.owner, mlir.ir.Block) or configuration.fuses_taken_elements(ctx.target):
+        return gathered
+    return b.materialise(gathered)
 
 
 def index_dtype(ctx: LoweringContext) -> np.dtype:

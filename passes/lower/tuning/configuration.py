@@ -449,6 +449,16 @@ def gathers_rows(target: Target, dtype: np.dtype) -> bool:
     return target.kind not in (TargetKind.VULKAN, TargetKind.METAL) and dtype not in COMPLEX
 
 
+def fuses_taken_elements(target: Target) -> bool:
+    """Whether elements that were taken from a computed array may be computed where they are used.
+
+    Observed: on CPUs IREE's aggressive fusion overlooks what a body captures and moves users of the elements
+    before what they were taken from ("operand #0 does not dominate this use"); not for CUDA, where each step
+    of a search is a launch of its own otherwise.
+    """
+    return target.kind is TargetKind.CUDA
+
+
 def moves_rows(target: Target, row: Size, dtype: np.dtype) -> bool:
     """Whether rows of so many elements are moved as a gather of rows."""
     is_long = isinstance(row, int) and row >= MOVED_ROW
