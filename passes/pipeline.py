@@ -30,7 +30,7 @@ from .lower.iree.dropped_loop_state import UseLoopState
 from .lower.iree.early_deallocation import KeepLifetimes
 from .lower.iree.folded_offsets import BoundSizes
 from .lower.iree.packed_squares import DistinctSizes
-from .lower.iree.started_extrema import StartedExtrema
+from .lower.iree.started_reductions import StartedReductions
 from .lower.iree.two_index_maps import MarkBarriers
 from .lower.kernels.constant_divisors import DivideByConstants
 from .lower.kernels.convolutions.replace import ConvolutionKernels
@@ -121,7 +121,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     Convert(),
     OverlapCollectives(),
     FuseReductions(),
-    StartedExtrema(),
+    StartedReductions(),
     ResolveTiles(),
     InlineBodies(),
     HostNumbers(),

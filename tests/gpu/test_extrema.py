@@ -1,4 +1,4 @@
-"""Greatest and least integers on CUDA, of rows of known and of unknown length, run as C."""
+"""Reductions of integers on CUDA, of rows of known and of unknown length, run as C: extrema, common bits."""
 
 from __future__ import annotations
 
@@ -50,3 +50,43 @@ for dtype in DTYPES:
 def test_extrema_of_integers_of_one_sign(dtypes: list[str]) -> None:
     """Threads and lanes without an element begin with a value that loses."""
     assert on_ptx_machine(f"DTYPES = {dtypes}{MACHINE}") == {}
+
+
+BITS = """
+from adze.passes.lower.iree.started_reductions import StartedReductions
+
+def common(x):
+    return [adze.lax.reduce_and(x, axes) for axes in ((0, 1), (0,), (1,))]
+
+if not FENCED:
+    StartedReductions.run = lambda self, module: None
+for dtype in DTYPES:
+    program = adze.trace(common, adze.ShapeDtype(("n", "m"), dtype)).lower("cuda:sm_80").compile()
+    for shape in ((1, 1), (3, 4), (20, 37), (300, 5)):
+        x = np.random.default_rng(0).integers(0, 127, shape).astype(dtype) | np.asarray(0x35, dtype)
+        for got, axis in zip(program(x), (None, 0, 1)):
+            want = np.bitwise_and.reduce(x, axis=axis)
+            if not np.array_equal(np.asarray(got), want):
+                said[f"{dtype} {shape} {axis}"] = [str(np.asarray(got)), str(want)]
+"""
+
+
+def wrong_bits(dtypes: list[str], *, is_fenced: bool = True) -> dict[str, list[str]]:
+    return on_ptx_machine(f"DTYPES, FENCED = {dtypes}, {is_fenced}{BITS}")
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    "dtypes",
+    [["int32"], pytest.param(["int64", "uint64", "int8", "uint8"], marks=pytest.mark.thorough)],
+    ids=str,
+)
+def test_bits_that_all_integers_have(dtypes: list[str]) -> None:
+    assert wrong_bits(dtypes) == {}
+
+
+@needs_compiler
+@pytest.mark.thorough
+def test_iree_still_joins_bits_with_a_wrong_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADZE_CACHE", "0")
+    assert "int32 (3, 4) None" in wrong_bits(["int32"], is_fenced=False)

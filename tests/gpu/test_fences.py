@@ -12,7 +12,7 @@ import adze
 import adze.numpy as xp
 from adze import ShapeDtype, lax
 from adze.dialects.mlir import ir, new_context
-from adze.passes.lower.iree.started_extrema import StartedExtrema
+from adze.passes.lower.iree.started_reductions import StartedReductions
 from adze.runtime.artifact.device_code.kernels import ptx_of
 from adze.runtime.compile import compiler, strategy
 from adze.runtime.compile.faults.replayed_copies import with_new_copies
@@ -82,7 +82,7 @@ def test_extrema_of_signed_integers_start_right() -> None:
 
 @pytest.mark.thorough
 def test_iree_still_compares_with_a_wrong_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(StartedExtrema, "run", lambda self, module: None)
+    monkeypatch.setattr(StartedReductions, "run", lambda self, module: None)
     monkeypatch.setenv("ADZE_CACHE", "0")
     assert WRONG_START.search(least_of_rows())
 

@@ -1,6 +1,6 @@
 // The least of signed integers is the least of unsigned ones with the sign bit flipped; on CPUs it stays what it is.
-// RUN: adze opt %s --pass-pipeline='plan{target=cuda:sm_80},started-extrema' | filecheck %s
-// RUN: adze opt %s --pass-pipeline='plan{target=cpu:x86-64-v3},started-extrema' | filecheck %s --check-prefix=CPU
+// RUN: adze opt %s --pass-pipeline='plan{target=cuda:sm_80},started-reductions' | filecheck %s
+// RUN: adze opt %s --pass-pipeline='plan{target=cpu:x86-64-v3},started-reductions' | filecheck %s --check-prefix=CPU
 
 #rows = affine_map<(d0, d1) -> (d0, d1)>
 #kept = affine_map<(d0, d1) -> (d0)>

@@ -1,5 +1,5 @@
 // The least of unsigned integers of 64 bits is the least of signed ones with the sign bit flipped; that of signed ones stays.
-// RUN: adze opt %s --pass-pipeline='plan{target=cuda:sm_80},started-extrema' | filecheck %s
+// RUN: adze opt %s --pass-pipeline='plan{target=cuda:sm_80},started-reductions' | filecheck %s
 
 #rows = affine_map<(d0, d1) -> (d0, d1)>
 #kept = affine_map<(d0, d1) -> (d0)>
