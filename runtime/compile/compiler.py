@@ -27,6 +27,7 @@ from .faults.empty_bindings import with_room
 from .faults.empty_grids import without_empty_grids
 from .faults.gathered_counts import with_sent_counts
 from .faults.private_results import WAY_IS_CHOSEN, kernel_with_private_results
+from .faults.promoted_complex import without_promoted_complex
 from .faults.repeated_references import deduplicated, may_branch
 from .faults.replayed_copies import with_new_copies
 from .faults.unawaited_loops import with_awaited_loops
@@ -72,6 +73,8 @@ DEVICE_PHASE: Final = "hal"
 """The phase in which a program calls its device."""
 
 
+Finish: TypeAlias = Callable[[Invocation, list[Diagnostic], bool], "bytes | None"]
+"""What compiles a program from its present phase on; whether it has branches comes last."""
 TuneKernels: TypeAlias = Callable[[bytes], "bytes | None"]
 """From a program that is divided into kernels (the phase `flow`) to the same with tiles; None: no tiles."""
 
@@ -172,9 +175,11 @@ def compile_bytecode(
     flags = (*target.flags, *options.flags())
     chosen = without_libraries(flags) or flags
     with Invocation(chosen, diagnostics, verifies_passes=options.verifies_passes) as invocation:
-        finish = _finished if chosen is flags else _finished_without_libraries
+        finish: Finish = _finished if chosen is flags else _finished_without_libraries
         if changes_device_calls(target):
             finish = functools.partial(_finished_with_changes, target)
+        if target.kind in (TargetKind.CUDA, TargetKind.ROCM):
+            finish = functools.partial(_finished_without_promotions, finish)
         vmfb = _compile_in_process(module, invocation, diagnostics, is_checked, tune, finish, needs_tune)
     if vmfb is None:
         raise compile_error(module, target, options, diagnostics, reproducer_dir)
@@ -226,7 +231,7 @@ def _compile_in_process(
     diagnostics: list[Diagnostic],
     is_checked: bool,
     tune: TuneKernels | None,
-    finish: Callable[[Invocation, list[Diagnostic], bool], bytes | None],
+    finish: Finish,
     needs_tune: bool = False,
 ) -> bytes | None:
     if not invocation.begin(module):
@@ -291,6 +296,19 @@ def with_changed_calls(program: bytes, target: Target) -> bytes:
     if target.has_channels:
         program = with_sent_counts(with_ranks(program))
     return with_awaited_loops(without_empty_grids(with_room(program)))
+
+
+def _finished_without_promotions(
+    finish: Finish, invocation: Invocation, diagnostics: list[Diagnostic], branches: bool
+) -> bytes | None:
+    """What `finish` makes of the program without the fault of `faults/promoted_complex.py`."""
+    if not invocation.advance(WAY_IS_CHOSEN):
+        return None
+    chosen = invocation.bytecode()
+    changed = without_promoted_complex(chosen)
+    if changed is not chosen and not invocation.replace(changed):
+        return None
+    return finish(invocation, diagnostics, branches)
 
 
 def _finished_with_changes(
