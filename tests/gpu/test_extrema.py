@@ -63,7 +63,8 @@ if not FENCED:
 for dtype in DTYPES:
     program = adze.trace(common, adze.ShapeDtype(("n", "m"), dtype)).lower("cuda:sm_80").compile()
     for shape in ((1, 1), (3, 4), (20, 37), (300, 5)):
-        x = np.random.default_rng(0).integers(0, 127, shape).astype(dtype) | np.asarray(0x35, dtype)
+        x = np.random.default_rng(0).integers(0, 127, shape).astype(dtype)
+        x |= np.asarray(x > 3 if dtype == "bool" else 0x35, dtype)
         for got, axis in zip(program(x), (None, 0, 1)):
             want = np.bitwise_and.reduce(x, axis=axis)
             if not np.array_equal(np.asarray(got), want):
@@ -78,7 +79,7 @@ def wrong_bits(dtypes: list[str], *, is_fenced: bool = True) -> dict[str, list[s
 @needs_compiler
 @pytest.mark.parametrize(
     "dtypes",
-    [["int32"], pytest.param(["int64", "uint64", "int8", "uint8"], marks=pytest.mark.thorough)],
+    [["int32", "bool"], pytest.param(["int64", "uint64", "int8", "uint8"], marks=pytest.mark.thorough)],
     ids=str,
 )
 def test_bits_that_all_integers_have(dtypes: list[str]) -> None:

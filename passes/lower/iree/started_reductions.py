@@ -71,7 +71,7 @@ def _reductions(operation: Operation) -> Iterator[Operation]:
 def _replacement(name: str, width: int) -> tuple[str, int] | None:
     """The op that begins right in place of one that does not, and the bits to flip around it."""
     if name == "arith.andi":
-        return "arith.ori", -1
+        return ("arith.ori", -1) if width > 1 else None
     other = (_SIGNED if width == WIDEST else _UNSIGNED).get(name)
     return None if other is None else (other, -(1 << (width - 1)))
 
