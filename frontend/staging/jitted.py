@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -123,6 +124,27 @@ class Jitted:
         self._pending, self._entries, self._known = earlier._pending, earlier._entries, earlier._known
         self._layouts, self._retraces, self.plans = earlier._layouts, earlier._retraces, earlier.plans
         self._lock, self._transforms = earlier._lock, earlier._transforms
+
+    def __copy__(self) -> Jitted:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Jitted:
+        return self  # as functions are
+
+    def __reduce__(self) -> Any:
+        """By name where its module has it under its name, as functions are; else what it is made of.
+
+        The functions of `__main__` go with what they are made of, which cloudpickle sends to other processes.
+        """
+        name = str(getattr(self, "__qualname__", ""))
+        if self.__module__ != "__main__" and _named(self.__module__, name) is self:
+            return name
+        static = self._static_nums, self._static_names
+        donated = ((), ()) if self._donation is None else (self._donation.positions, self._donation.names)
+        return Jitted, (
+            *(self.function, *static, self._target, self._device, self._first_call, donated),
+            self._shardings,
+        )
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Methods: `self` becomes the first argument."""
@@ -407,6 +429,14 @@ class Jitted:
 
     def __repr__(self) -> str:
         return f"<adze.jit of {function_name(self.function)}, {len(self._entries)} compiled>"
+
+
+def _named(module: str | None, name: str) -> Any:
+    """What a loaded module has under a qualified name; None where that is nothing."""
+    found: Any = sys.modules.get(module or "")
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
 
 
 def forget_all() -> None:
