@@ -82,6 +82,11 @@ def get_opaque_trace_state(convention: str | None = None) -> Any:
     return None if frame is None else frame.program
 
 
+def find_top_trace(values: Any = ()) -> Any:
+    """What is being traced now; None where nothing is."""
+    return current_frame()
+
+
 def valid_jaxtype(x: Any) -> bool:
     """Whether `x` is an array or a number, which functions of arrays take."""
     return isinstance(x, (Tracer, Array, np.ndarray, np.generic, bool, int, float, complex))
@@ -140,6 +145,7 @@ __all__ = [
     "Var",
     "concrete_or_error",
     "eval_jaxpr",
+    "find_top_trace",
     "get_aval",
     "get_opaque_trace_state",
     "jaxpr_as_fun",

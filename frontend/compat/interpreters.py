@@ -10,7 +10,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..transforms.symbolic_zeros import SymbolicZero
+from ...dialects.types import INEXACT
+from ..tracing.concrete_values import depends_on_arguments
+from ..tracing.frames import Tracer
+from ..tracing.specs import ShapeDtype
+from ..transforms.symbolic_zeros import SymbolicZero, instantiated
 
 primitive_jvps: Final[dict[Any, Any]] = {}
 primitive_transposes: Final[dict[Any, Any]] = {}
@@ -34,16 +38,36 @@ class Zero(SymbolicZero):
 
 
 class UndefinedPrimal:
-    """A linear argument of a transpose rule."""
+    """A linear argument of a transpose rule: it has a type and no value."""
+
+    def __init__(self, aval: ShapeDtype) -> None:
+        self.aval = aval
 
 
 def is_undefined_primal(x: Any) -> bool:
-    """False: rules of primitives are not called."""
+    """Whether an argument of a transpose rule is linear."""
     return isinstance(x, UndefinedPrimal)
 
 
-class JVPTracer:
-    """JAX's tracer of forward mode: nothing in adze is one."""
+def instantiate_zeros(tangent: Any) -> Any:
+    """A tangent, or the zeros that it stands for."""
+    return instantiated(tangent)
+
+
+class _Moving(type):
+    """The class of a class whose instances are the values that depend on an argument of what is traced."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if not isinstance(instance, Tracer) or instance.kept is not None or instance.dtype not in INEXACT:
+            return False
+        return depends_on_arguments(instance.frame, instance.value)
+
+
+class JVPTracer(metaclass=_Moving):
+    """JAX's tracer of forward mode: in the function of a `jvp`, a value that depends on its arguments.
+
+    Which of the arguments have a tangent is not known there; every floating one counts.
+    """
 
 
 class BatchTracer:
@@ -65,8 +89,17 @@ def lower_fun(function: Callable[..., Any], multiple_results: bool = True) -> Ca
 
 
 def deflinear2(primitive: Any, transpose_rule: Callable[..., Any]) -> None:
-    """Note the rule of a linear primitive."""
-    primitive_transposes[primitive] = transpose_rule
+    """Note the rule of a linear primitive, whose tangent is the primitive of the tangents."""
+
+    def jvp(primals: Any, tangents: Any, **params: Any) -> Any:
+        return primitive.bind(*primals, **params), primitive.bind(*map(instantiate_zeros, tangents), **params)
+
+    primitive_jvps[primitive], primitive_transposes[primitive] = jvp, transpose_rule
+
+
+def deflinear(primitive: Any, transpose_rule: Callable[..., Any]) -> None:
+    """The same for a rule that takes the cotangent and attributes alone."""
+    deflinear2(primitive, lambda cotangent, *_, **params: transpose_rule(cotangent, **params))
 
 
 def defvectorized(primitive: Any) -> None:

@@ -2,8 +2,9 @@
 
 Input: the implementation, and the rules that clients put into the tables of `interpreters.py`. Output: what
 `bind` returns. Idea: the implementation is a function of arrays, and is traced. A rule of batching becomes a
-`custom_vmap` around it, one of derivatives a `custom_jvp`. Without rules its own ops are batched and
-differentiated. Rules of transposition and lowering are not used: the ops of the implementation have theirs.
+`custom_vmap` around it, one of derivatives a `custom_jvp`, in which one of transposition is used
+(`own_transposes.py`). Without rules its own ops are batched, differentiated and transposed. Lowerings are not
+used.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from ..tracing.locations import user_location_text
 from ..transforms.custom_batching import custom_vmap
 from ..transforms.custom_derivatives import custom_jvp
 from ..transforms.symbolic_zeros import SymbolicZero
-from .interpreters import Zero, not_mapped, primitive_batchers, primitive_jvps
+from .interpreters import Zero, not_mapped, primitive_batchers, primitive_jvps, primitive_transposes
+from .own_transposes import LinearCall, in_rule, linear_places
 
 __all__: list[str] = []
 
@@ -59,6 +61,10 @@ class Primitive(lax.Primitive):
             call = _batched(call, batcher, params, self.name)
         if callable(rule := primitive_jvps.get(self)):
             call = _differentiated(call, rule, params, self.name)
+        if callable(transpose := primitive_transposes.get(self)) and (places := linear_places(args)):
+            linear = LinearCall(call, partial(transpose, **params), self.name, args, places)
+            if linear.is_static:
+                return linear.results()
         return call(*args)
 
 
@@ -99,7 +105,8 @@ def _differentiated(
 
     def rule_of_zeros(primals: Any, tangents: Any) -> Any:
         zeros = [Zero(t.aval) if isinstance(t, SymbolicZero) else t for t in tangents]
-        return rule(primals, zeros, **params)
+        with in_rule(tangents):
+            return rule(primals, zeros, **params)
 
     wrapped.defjvp(rule_of_zeros, symbolic_zeros=True)
     return wrapped

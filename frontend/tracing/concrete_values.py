@@ -126,6 +126,24 @@ def is_differentiated(frame: Frame, value: Any) -> bool:
     return False
 
 
+def depends_on_arguments(frame: Frame, value: Any) -> bool:
+    """Whether a value of a frame follows from a floating argument of its function, captured ones left out."""
+    captured = {inner for _, inner in frame.captured.values()}
+    wanted, seen = [value], captured
+    while wanted:
+        value = wanted.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        kind = frame.program.codec.read_type(value.type)
+        if not isinstance(kind, TensorType) or kind.dtype not in INEXACT:
+            continue
+        if isinstance(value.owner, mlir.ir.Block):
+            return True
+        wanted += value.owner.operands
+    return False
+
+
 def keep_fixed_values(frame: Frame, results: Sequence[Any]) -> None:
     """Let tracers that outlive an eager transform, in a closure that its function returns say, have their
     elements if these follow from no argument that it maps or differentiates: JAX traces no such value."""

@@ -157,6 +157,11 @@ class Tracer(ArrayMethods):
             raise AttributeError(f"a traced array has no sharding while tracing: {self.type}")
         return _sharding_of(self)
 
+    @property
+    def _trace(self) -> Frame:
+        """The frame, under the name by which clients written for JAX ask for it."""
+        return self.frame
+
     def size_texts(self) -> tuple[int | str | None, ...]:
         """The shape, where dynamic dimensions are texts, and None those that have no name."""
         if self._shape is None:
@@ -350,6 +355,11 @@ class Frame:
         self.location = program.location(where)
         self.operation, self.block = add_function(program.module, self.symbol, self.location, private=private)
         self.emitter = Emitter(program.codec, mlir.ir.InsertionPoint(self.block), self.location)
+
+    @property
+    def main(self) -> Frame:
+        """The frame: JAX's trace has one for its levels, which clients compare."""
+        return self
 
     @property
     def values(self) -> FrameValues:
