@@ -2,15 +2,18 @@
 
 Input: lowered functions. Output: the same with one op more for each entry of a loop's state that the loop's
 body does not use (it is replaced, by a constant perhaps): its next value is chosen over the old one by a
-condition that is always true. IREE rotates some loops, condition last, and drops what the body does not use
-from the values at the start; its conversion to streams then takes the second region to have as many arguments
-as the first.
+condition that is always true. A next value that is a constant, or that of another entry too, goes through a
+barrier. IREE rotates some loops, condition last, and drops from the values at the start what the body does
+not use, and from those behind the condition what is known or there twice; its conversion to streams then
+takes the second region to have as many arguments as the first.
 
-Symptom: a while loop whose body does not use an entry of its state is refused ("region branch point has 4
-    operands, but region successor needs 2 inputs"), or its compile crashes or allocates memory without end.
+Symptom: a while loop whose body does not use an entry of its state, or gives it a constant or the value of
+    another entry, is refused ("region branch point has 4 operands, but region successor needs 2 inputs"), or
+    its compile crashes or allocates memory without end.
 Seen in: IREE 3.13.
 Smallest: `while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, zeros_like(s[1])), (0, x))`, `x` of a
-    dynamic size.
+    dynamic size; `while_loop(lambda s: s[0] < n, lambda s: (s[0] + 1, where(s[2], s[1], 0) + w @ w, True),
+    ...)`, where `w @ w` is the same in each iteration and moves before the loop, which is rotated for that.
 Goes when: `tests/passes/lower/iree/test_iree_faults.py::test_unused_loop_state_is_still_dropped` fails.
 """
 
@@ -42,12 +45,15 @@ def use_loop_state(module: mlir.ir.Module) -> None:
     for loop in [o for function in functions(module).values() for o in _loops(function.operation)]:
         block = loop.regions[1].blocks[0]
         end = block.operations[len(block.operations) - 1].operation
-        read = _used(block)
+        read, passed = _used(block), set()
         for position, old in enumerate(block.arguments):
             new = end.operands[position]
-            if old not in read and old != new:
-                with mlir.ir.InsertionPoint(end), end.location:
+            with mlir.ir.InsertionPoint(end), end.location:
+                if old not in read and old != new:
                     end.operands[position] = _chosen(new, old)
+                elif new in passed or _is_constant(new):
+                    end.operands[position] = _opaque(new)
+            passed.add(end.operands[position])
 
 
 def _loops(operation: Operation) -> Iterator[Operation]:
@@ -87,9 +93,20 @@ def _used_by_loop(operation: Operation) -> set[Value]:
     return used.union(operands)
 
 
+def _is_constant(value: Value) -> bool:
+    """Whether a value is a constant that is written there."""
+    return not isinstance(value.owner, mlir.ir.Block) and value.owner.name == "arith.constant"
+
+
 def _is_empty(value: Value) -> bool:
     """Whether a value is an array without elements, from which nothing can follow."""
     return isinstance(value.type, mlir.ir.RankedTensorType) and 0 in value.type.shape
+
+
+def _opaque(value: Value) -> Value:
+    """The same value, of which nobody knows that."""
+    barrier: Value = mlir.util.OptimizationBarrierOp([value.type], [value]).results[0]
+    return barrier
 
 
 def _chosen(new: Value, old: Value) -> Value:
