@@ -13,11 +13,12 @@ import numpy as np
 from ...dialects.types import INEXACT
 from ..tracing.concrete_values import depends_on_arguments
 from ..tracing.frames import Tracer
+from ..tracing.rule_tangents import TRANSPOSES
 from ..tracing.specs import ShapeDtype
 from ..transforms.symbolic_zeros import SymbolicZero, instantiated
 
 primitive_jvps: Final[dict[Any, Any]] = {}
-primitive_transposes: Final[dict[Any, Any]] = {}
+primitive_transposes: Final[dict[Any, Any]] = TRANSPOSES
 primitive_batchers: Final[dict[Any, Any]] = {}
 axis_primitive_batchers: Final[dict[Any, Any]] = {}
 partial_eval_jaxpr_custom_rules: Final[dict[Any, Any]] = {}

@@ -17,11 +17,12 @@ from ..errors import UnsupportedError
 from ..library.lax import primitives as lax
 from ..library.numpy import moveaxis
 from ..tracing.locations import user_location_text
+from ..tracing.rule_tangents import following
 from ..transforms.custom_batching import custom_vmap
 from ..transforms.custom_derivatives import custom_jvp
 from ..transforms.symbolic_zeros import SymbolicZero
 from .interpreters import Zero, not_mapped, primitive_batchers, primitive_jvps, primitive_transposes
-from .own_transposes import LinearCall, in_rule, linear_places
+from .own_transposes import LinearCall
 
 __all__: list[str] = []
 
@@ -61,7 +62,7 @@ class Primitive(lax.Primitive):
             call = _batched(call, batcher, params, self.name)
         if callable(rule := primitive_jvps.get(self)):
             call = _differentiated(call, rule, params, self.name)
-        if callable(transpose := primitive_transposes.get(self)) and (places := linear_places(args)):
+        if callable(transpose := primitive_transposes.get(self)) and (places := following(args)):
             linear = LinearCall(call, partial(transpose, **params), self.name, args, places)
             if linear.is_static:
                 return linear.results()
@@ -105,8 +106,7 @@ def _differentiated(
 
     def rule_of_zeros(primals: Any, tangents: Any) -> Any:
         zeros = [Zero(t.aval) if isinstance(t, SymbolicZero) else t for t in tangents]
-        with in_rule(tangents):
-            return rule(primals, zeros, **params)
+        return rule(primals, zeros, **params)
 
     wrapped.defjvp(rule_of_zeros, symbolic_zeros=True)
     return wrapped

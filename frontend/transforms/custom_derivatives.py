@@ -21,6 +21,7 @@ from ..tracing.concrete_values import KnownArgument, results_of
 from ..tracing.function_scope import Argument, PrivateFunction, check_sizes
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
+from ..tracing.rule_tangents import in_rule
 from ..tracing.scalars import is_python_scalar
 from ..tracing.trace import function_name
 from .custom_derivative_calls import Call, Captured, Custom, TracedCustomFunction
@@ -113,7 +114,8 @@ class custom_jvp(Custom):  # a decorator, named as JAX has it
     def _apply_rule(self, call: Call, primals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
         assert self._rule is not None
         name = function_name(self._function)
-        pair = self._rule(*call.fixed_values, call.trees(primals), call.trees(tangents))
+        with in_rule(tangents):
+            pair = self._rule(*call.fixed_values, call.trees(primals), call.trees(tangents))
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TraceError(
                 f"the jvp rule of {name} must return (result, tangent), it returns "

@@ -20,6 +20,7 @@ from ..tracing.function_scope import FunctionScope, keep_dimensions, resumes_tra
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.references import Effects, any_alive
+from ..tracing.specs import ShapeDtype
 from ..tracing.trace import function_name
 from ..tracing.wrapped import wraps
 from .argnums import Argnums
@@ -109,9 +110,10 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
 def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], tuple[Any, ...]]:
     """The transpose of a linear function: maps a cotangent of its result to a tuple of cotangents.
 
-    Raises `MissingRuleError` when the function is not linear in its arguments.
+    `primals` say the shapes and dtypes: arrays, or specs (`ShapeDtype`) of them. Raises `MissingRuleError`
+    when the function is not linear in its arguments.
     """
-    call = FlatCall(fun, primals)
+    call = FlatCall(fun, tree.map(_of_spec, primals))
     scope = FunctionScope()
     nested = call.traced(scope)
     linear = tuple(v.dtype in INEXACT for v in call.values) + (False,) * len(nested.captured)
@@ -143,6 +145,11 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], 
         return args
 
     return pull
+
+
+def _of_spec(leaf: Any) -> Any:
+    """Zeros that are like a spec; anything else as it is."""
+    return ops.full(0, leaf.shape, leaf.dtype) if isinstance(leaf, ShapeDtype) else leaf
 
 
 def value_and_grad(

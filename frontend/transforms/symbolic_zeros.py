@@ -9,10 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ...dialects.types import INEXACT
 from ...passes.ir.construction import Activity
 from ..tracing.interpreter import as_value, ops
+from ..tracing.jax_rules import FLOAT0, follows_jax
 from ..tracing.specs import ShapeDtype
+from ..tree import map as map_tree
 
 
 class SymbolicZero:
@@ -51,6 +55,29 @@ class CustomVJPPrimal:
 
     value: Any
     perturbed: bool
+
+
+def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
+    """Zero tangents for the arrays of the tree `val`: arrays, or `SymbolicZero`s.
+
+    An array has the shape and dtype of its primal; of integers and bools it is False, or JAX's float0 in
+    programs written for JAX.
+    """
+    return map_tree(SymbolicZero.from_primal_value if symbolic_zeros else _zeros, val)
+
+
+def _zeros(value: Any) -> Any:
+    known = as_value(value)
+    if known.dtype in INEXACT:
+        return ops.full(0, tuple(known.shape), known.dtype)
+    if follows_jax():
+        return np.zeros(known.shape, FLOAT0)
+    return ops.full(False, tuple(known.shape), np.dtype(np.bool_))
+
+
+def custom_vjp_primal_tree_values(tree: Any) -> Any:
+    """The values in a tree of `CustomVJPPrimal`s, as a `fwd` rule gets it that asked for symbolic zeros."""
+    return map_tree(lambda p: p.value, tree, is_leaf=lambda p: isinstance(p, CustomVJPPrimal))
 
 
 def with_zeros(leaves: Sequence[Any], active: Activity | None) -> list[Any]:

@@ -29,6 +29,7 @@ from ..ir.construction import (
 )
 from ..ir.functions import body, function, split_body
 from ..optimize.simplify import simplify_function
+from .deferred import require
 from .engine import Engine, Siblings
 from .linear_sizes import LinearSizes
 from .pushforward import pushforward
@@ -74,7 +75,9 @@ class Transposer(Engine):
 
     def rule_for(self, symbol: str, has_cotangent: Activity) -> str:
         """A user's pullback for the cotangents that there are: its variant, where it asked for such zeros."""
-        return variant(self.module, BY_COTANGENTS, symbol, has_cotangent)
+        chosen = variant(self.module, BY_COTANGENTS, symbol, has_cotangent)
+        require(self.module, chosen)
+        return chosen
 
     def call(self, b: Emitter, symbol: str, operands: Values, cotangents: Tangents) -> list[Tangent]:
         """For rules of ops with bodies: cotangents of the linear operands of a called function."""

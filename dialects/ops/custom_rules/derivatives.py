@@ -262,7 +262,11 @@ class CustomVjpLinear(CallLike):
         inputs, everything = batched_arrays(b, size, operands, batched)
         body, _, types = engine.batched_callee(b, attributes.callee, everything, all_results=True)
         pulled = (*attributes.parts(everything)[0], *(True for _ in attributes.results))
-        bwd, _, _ = engine.batched_callee(b, attributes.bwd, pulled, all_results=True)
+
+        def batched_pullback(rules: Sequence[str]) -> list[str]:
+            return [engine.batched_callee(b, rules[0], pulled, all_results=True)[0]]
+
+        (bwd,) = engine.batched_rules([attributes.bwd], batched_pullback)
         lead = engine.leading(size)
         residual_count = len(lead) + attributes.residual_count
         mapped = {"callee": body, "bwd": bwd, "residual_count": residual_count, "results": types}

@@ -105,3 +105,75 @@ def test_values_that_depend_on_what_is_differentiated_are_jvp_tracers() -> None:
     assert core.find_top_trace() is None
     assert jax.jvp(function, primals, tangents)[1].item() == 2
     jax.jit(lambda x, k: jax.jvp(function, (x, k), tangents))(*primals)
+
+
+def test_the_rule_is_called_from_jitted_functions_in_users_rules() -> None:
+    calls: list[str] = []
+    solve = jax.jit(_solver(calls))
+
+    @jax.custom_jvp
+    def solution(b: Any) -> Any:
+        return jax.lax.stop_gradient(solve(A, b))
+
+    @solution.defjvp
+    def rule(primals: Any, tangents: Any) -> Any:
+        (db,) = tangents
+        return solution(*primals), jax.lax.cond(db.size > 1, lambda: solve(A, db), lambda: db)
+
+    def loss(b: Any) -> Any:
+        return jnp.sum(jnp.sin(solution(b)))
+
+    wanted = jax.grad(lambda b: jnp.sum(jnp.sin(jnp.linalg.solve(A, b))))(B)
+    np.testing.assert_allclose(jax.grad(loss)(B), wanted, rtol=1e-5)
+    np.testing.assert_allclose(jax.jit(jax.grad(loss))(B), wanted, rtol=1e-5)
+    assert calls and jax.jvp(loss, (B,), (B,))[1].shape == ()
+
+
+def test_a_rule_that_refuses_cotangents_is_called_only_where_there_are_some() -> None:
+    forward_only = core.Primitive("forward_only")
+    forward_only.def_impl(lambda x: x)
+    ad.primitive_jvps[forward_only] = lambda primals, tangents: (
+        forward_only.bind(*primals),
+        forward_only.bind(*map(ad.instantiate_zeros, tangents)),
+    )
+
+    def refuse(cotangent: Any, x: Any) -> Any:
+        if isinstance(cotangent, ad.Zero):
+            return ad.Zero
+        raise RuntimeError("no backward pass")
+
+    ad.primitive_transposes[forward_only] = refuse
+
+    def both(x: Any) -> Any:
+        return jnp.sin(x), forward_only.bind(x)
+
+    assert jax.jvp(lambda x: both(x)[1], (2.0,), (3.0,))[1].item() == 3
+    assert jax.grad(lambda x: both(x)[0])(0.0).item() == 1
+    assert jax.vmap(jax.grad(lambda x: both(x)[0]))(np.zeros(2, np.float32)).tolist() == [1, 1]
+    with pytest.raises(RuntimeError, match="no backward pass"):
+        jax.grad(lambda x: both(x)[1])(0.0)
+
+
+def test_linear_functions_are_transposed_at_specs() -> None:
+    spec = jax.ShapeDtypeStruct((3,), np.float32)
+    pull = jax.linear_transpose(lambda x, y: (2 * x, x[:2] + y["a"]), spec, {"a": np.zeros(2, np.float32)})
+    dx, dy = pull((np.float32([1, 2, 3]), np.float32([10, 20])))
+    assert dx.tolist() == [12, 24, 6] and dy["a"].tolist() == [10, 20]
+
+
+def test_zero_tangents_of_trees() -> None:
+    from adze.compat.jax.custom_derivatives import SymbolicZero, zero_from_primal
+
+    primal = {"x": np.ones((2, 3), np.float32), "n": np.int32(3)}
+    zeros = zero_from_primal(primal)
+    assert zeros["x"].tolist() == [[0] * 3] * 2 and zeros["x"].dtype == np.float32
+    assert zeros["n"].shape == () and zeros["n"].dtype == jax.dtypes.float0
+    marks = zero_from_primal(primal, symbolic_zeros=True)
+    assert type(marks["x"]) is SymbolicZero and marks["x"].shape == (2, 3)
+
+
+def test_values_of_a_tree_of_marked_primals() -> None:
+    from adze.compat.jax.custom_derivatives import CustomVJPPrimal, custom_vjp_primal_tree_values
+
+    marked = {"a": CustomVJPPrimal(1.0, True), "b": [CustomVJPPrimal(2, False)]}
+    assert custom_vjp_primal_tree_values(tree=marked) == {"a": 1.0, "b": [2]}
