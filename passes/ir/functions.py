@@ -9,6 +9,7 @@ from ...dialects import mlir
 from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Reader
 from ...dialects.errors import VerificationError
+from ...dialects.op import Op
 from .aliases import Operation
 
 EXECUTABLE: Final = "stream.executable"
@@ -80,6 +81,11 @@ def walk(module: mlir.ir.Module) -> Iterator[tuple[str, Operation]]:
     for symbol, operation in functions(module).items():
         for child in body(operation).operations:
             yield symbol, child
+
+
+def refers_to_functions(op: type[Op]) -> bool:
+    """Whether ops of a class refer to functions: for `Reader.read_if`."""
+    return op.refers_to_functions
 
 
 def referenced(application: Application) -> list[str]:

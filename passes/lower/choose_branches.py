@@ -21,6 +21,7 @@ from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Emitter, Reader
 from ...dialects.codec import Codec
 from ...dialects.errors import MissingRuleError
+from ...dialects.op import Op
 from ...dialects.ops.control.choices import LoopPreference, PlatformIndex, place
 from ...dialects.ops.control.cond import Cond
 from ...dialects.ops.control.scan import Scan
@@ -31,7 +32,7 @@ from ...runtime.targets import TargetKind
 from ..analysis.verify import location_text
 from ..base import Pass
 from ..ir.aliases import Operation, Value
-from ..ir.functions import body, functions, referenced, split_body
+from ..ir.functions import body, functions, referenced, refers_to_functions, split_body
 from ..optimize.dead_results import eliminate_dead_results
 from ..optimize.inline import inline_operation
 from ..optimize.simplify import simplify
@@ -73,6 +74,11 @@ def choose_branches(module: mlir.ir.Module, platform: TargetKind, *, with_loops:
     return True
 
 
+def _takes_part(op: type[Op]) -> bool:
+    """Whether ops of a class ask for a choice, or are what is chosen from."""
+    return op in (PlatformIndex, LoopPreference, Cond)
+
+
 class _Choices:
     """The choices of one module."""
 
@@ -90,7 +96,7 @@ class _Choices:
         asking = []
         while pending:
             operation = pending.pop()
-            application = self.reader.read(operation)
+            application = self.reader.read_if(operation, _takes_part)
             if application is None:
                 continue
             if application.op in (PlatformIndex, LoopPreference):
@@ -139,7 +145,7 @@ class _Choices:
         for function in self.functions.values():
             labels: dict[Value, str] = {}
             for child in body(function).operations:
-                application = self.reader.read(child.operation)
+                application = self.reader.read_if(child.operation, _takes_part)
                 if application is None:
                     continue
                 if application.op is LoopPreference:
@@ -163,7 +169,7 @@ class _Choices:
     def _loops(self, symbol: str) -> Iterator[tuple[Operation, Application]]:
         """The loops of a function and of those that it calls, but not those within loops."""
         for child in body(self.functions[symbol]).operations:
-            application = self.reader.read(child.operation)
+            application = self.reader.read_if(child.operation, refers_to_functions)
             if application is None:
                 continue
             if application.op in (Scan, While):

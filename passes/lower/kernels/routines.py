@@ -21,7 +21,7 @@ from ....dialects.routine_arrays import ANY_SIZES, OWN_AXES, attention_scale, ta
 from ....dialects.types import TensorType
 from ...base import Pass
 from ...ir.aliases import Operation, Value
-from ...ir.functions import body, functions, is_private, referenced
+from ...ir.functions import body, functions, is_private, referenced, refers_to_functions
 from ...optimize.inline import inline_operation
 from ...optimize.simplify import drop_unreferenced, simplify
 from ..plan import target_of
@@ -90,7 +90,7 @@ class _Expansion:
         pending = [child.operation for child in body(self.functions[symbol]).operations]
         while pending:
             operation = pending.pop()
-            application = self.reader.read(operation)
+            application = self.reader.read_if(operation, refers_to_functions)
             if application is None:
                 continue
             if not application.op.is_routine:
@@ -131,7 +131,7 @@ def _routines(module: mlir.ir.Module, reader: Reader) -> Iterator[tuple[Operatio
     reached = set(pending)
     while pending:
         for child in list(body(by_symbol[pending.pop()]).operations):
-            application = reader.read(child.operation)
+            application = reader.read_if(child.operation, refers_to_functions)
             if application is None:
                 continue
             if application.op.is_routine:

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cmp_to_key
 from typing import Final
 
 from ....dialects import mlir
-from ....dialects.builder.core import Application
 from ....dialects.builder.emitter import Emitter, Reader
 from ....dialects.codec import Codec
+from ....dialects.op import Op
 from ....dialects.ops.constants import Constant, Iota
 from ....dialects.ops.contraction.convolution import ConvGeneral
 from ....dialects.ops.contraction.dot_general import DotGeneral
@@ -165,13 +166,16 @@ class _Grouping:
             return []
         return [*self._repeated(application.operands[0]), owner.operation]
 
-    def _is_repeated(self, operation: Operation, application: Application) -> bool:
+    def _is_repeated(self, operation: Operation, op: type[Op]) -> bool:
         """Whether an op makes a value that is as cheap in a kernel as outside of it."""
-        makes_numbers = application.op in (Constant, Iota) or application.op.is_broadcast
+        makes_numbers = op in (Constant, Iota) or op.is_broadcast
         return makes_numbers and len(operation.results) == 1 and bool(self._repeated(operation.results[0]))
 
     def _is_ordered(self, operation: Operation) -> bool:
         """Whether an op has an effect, or may have one."""
+        op = self._reader.declaration(operation.name)
+        if op is not None and not (op.has_effect or op.refers_to_functions):
+            return False
         application = self._reader.read(operation)
         return application is None or self._effects.of(application)
 
@@ -184,19 +188,20 @@ class _Grouping:
         operations, _ = split_body(self._functions[symbol])
         for child in operations:
             operation = child.operation
-            application = self._reader.read(operation)
-            if application is not None and self._is_repeated(operation, application):
+            op = self._reader.declaration(operation.name)
+            if op is not None and self._is_repeated(operation, op):
                 continue
-            level = max((levels.get(value, 0) for value in operation.operands), default=0)
-            if application is not None and self._is_behind(operation, application, behind_products):
+            operands = list(operation.operands)
+            level = max((levels.get(value, 0) for value in operands), default=0)
+            if op is not None and self._is_behind(op, operands, behind_products):
                 behind_products.update(operation.results)
                 level += 1 - level % 2
-            elif application is not None and self._is_small(operation, application):
+            elif op is not None and self._is_small(operation, op, operands):
                 level += level % 2
                 by_level.setdefault(level, []).append(operation)
             else:
                 level += 1 - level % 2
-                if application is not None and application.op in (ConvGeneral, DotGeneral):
+                if op in (ConvGeneral, DotGeneral):
                     behind_products.update(operation.results)
                 if self._is_ordered(operation):
                     level = behind = max(level, behind)
@@ -204,22 +209,24 @@ class _Grouping:
         yield from (by_level[level] for level in sorted(by_level))
 
     @staticmethod
-    def _is_behind(operation: Operation, application: Application, products: set[Value]) -> bool:
+    def _is_behind(op: type[Op], operands: Sequence[Value], products: set[Value]) -> bool:
         """Whether an op is elementwise on what only it takes of a large product: it is done with that."""
-        return application.op.is_elementwise and any(
-            value in products and len(list(value.uses)) == 1 for value in operation.operands
+        return op.is_elementwise and any(
+            value in products and len(list(value.uses)) == 1 for value in operands
         )
 
-    def _is_small(self, operation: Operation, application: Application) -> bool:
+    def _is_small(self, operation: Operation, op: type[Op], operands: Sequence[Value]) -> bool:
         """Whether an op may go into a kernel."""
-        if application.op.refers_to_functions:
+        if op.refers_to_functions:
             return False
-        operands, results = (tuple([v.type for v in vs]) for vs in (operation.operands, operation.results))
-        key = (application.op, operands, results)
+        taken, made = (tuple([v.type for v in vs]) for vs in (operands, operation.results))
+        key = (op, taken, made)
         known = self._small.get(key)
         if known is None:
             read = self._reader.codec.read_type
-            types = [read(type_) for type_ in (*operands, *results)]
+            types = [read(type_) for type_ in (*taken, *made)]
+            application = self._reader.read(operation)
+            assert application is not None
             known = self._obstacles.of(operation, application) is None and all(
                 isinstance(t, TensorType) and elements(t) <= LARGEST for t in types
             )
@@ -255,11 +262,14 @@ def _groups(operations: Sequence[Operation]) -> list[_Group]:
             last.add(group)
         elif group.is_possible_with(_Group()) or _has_many_numbers(group):
             groups += _divided(group)
-    # Ops of earlier groups may have moved these; the hash of an op follows its operands.
-    places = {child.operation: k for k, child in enumerate(operations[0].block.operations)}
-    for group in groups:
-        group.operations.sort(key=places.__getitem__)
+    for group in groups:  # Ops of earlier groups may have moved these.
+        group.operations.sort(key=cmp_to_key(_compare_places))
     return groups
+
+
+def _compare_places(one: Operation, other: Operation) -> int:
+    """Below 0 where an op comes before another of its block: MLIR keeps their order, and lists no others."""
+    return -1 if one.is_before_in_block(other) else int(one != other)
 
 
 def _has_many_numbers(group: _Group) -> bool:

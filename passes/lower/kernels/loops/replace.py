@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from .....dialects import mlir
-from .....dialects.builder.core import Application
 from .....dialects.builder.emitter import Reader
 from .....dialects.codec import Codec
 from .....dialects.errors import AdzeError
 from .....dialects.ops.control.call import Call
 from ....base import Pass
 from ....ir.aliases import Operation, Value
-from ....ir.functions import body, functions, is_private, referenced
+from ....ir.functions import body, functions, is_private, referenced, refers_to_functions
 from ....ir.marks import LOOP
 from ....optimize.inline import inline_operation
 from ...plan import target_of
@@ -121,7 +120,7 @@ def _drop_unused(module: mlir.ir.Module, reader: Reader) -> None:
     reached = set(pending)
     while pending:
         for child in body(by_symbol[pending.pop()]).operations:
-            application: Application | None = reader.read(child.operation)
+            application = reader.read_if(child.operation, refers_to_functions)
             for symbol in referenced(application) if application is not None else ():
                 if symbol not in reached:
                     reached.add(symbol)

@@ -18,13 +18,14 @@ from .....dialects import mlir
 from .....dialects.builder.core import Application
 from .....dialects.builder.emitter import Reader
 from .....dialects.codec import Codec
+from .....dialects.op import Op
 from .....dialects.ops.control.scan import Scan
 from .....dialects.ops.control.while_loop import While
 from .....dialects.types import TensorType, ValueType
 from .....runtime.targets import TargetKind
 from ....base import Pass
 from ....ir.aliases import Operation, Value
-from ....ir.functions import body, functions, is_private, referenced
+from ....ir.functions import body, functions, is_private, referenced, refers_to_functions
 from ....ir.marks import LOOP
 from ...plan import target_of
 from ..executable import DISPATCH
@@ -78,10 +79,10 @@ class Selection:
             return
         self._marked.add(symbol)
         for child in list(body(self.functions[symbol]).operations):
-            application = self.reader.read(child.operation)
-            if application is None or not application.op.refers_to_functions:
+            application = self.reader.read_if(child.operation, refers_to_functions)
+            if application is None:
                 continue
-            if application.op in (Scan, While) and self._decide(child.operation, application):
+            if is_loop(application.op) and self._decide(child.operation, application):
                 continue
             self.mark_inside(application)
 
@@ -115,6 +116,11 @@ class Selection:
             return is_kernel
         mark(loop, HOST + obstacle)
         return False
+
+
+def is_loop(op: type[Op]) -> bool:
+    """Whether ops of a class are loops, which may become kernels."""
+    return op in (Scan, While)
 
 
 def mark(loop: Operation, text: str) -> None:

@@ -15,6 +15,7 @@ from .....dialects import mlir
 from .....dialects.builder.core import Application
 from .....dialects.builder.emitter import Emitter, Reader
 from .....dialects.extents import carried_extents
+from .....dialects.op import Op
 from .....dialects.ops.constants import Dim, SizeCheck
 from .....dialects.ops.control.scan import Scan
 from .....dialects.ops.control.while_loop import While
@@ -35,6 +36,10 @@ class Sizes:
 
     operands: Mapping[tuple[int, int], int] = field(default_factory=dict)
     results: Mapping[tuple[int, int], int] = field(default_factory=dict)
+
+
+def _tells_of_sizes(op: type[Op]) -> bool:
+    return op in (Dim, SizeCheck)
 
 
 class SizesBefore:
@@ -107,7 +112,7 @@ class SizesBefore:
         for child in self._loop.block.operations:
             if child.operation == self._loop:
                 return
-            application = self._reader.read(child.operation)
+            application = self._reader.read_if(child.operation, _tells_of_sizes)
             if application is None:
                 continue
             if application.op is Dim:

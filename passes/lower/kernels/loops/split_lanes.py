@@ -26,7 +26,7 @@ from ....optimize.simplify import drop_unreferenced
 from .columns import LEAST_ROWS, ColumnFunctions, NoColumns
 from .errors import KernelError
 from .pointwise.single import single_element
-from .select import why_no_kernels
+from .select import is_loop, why_no_kernels
 
 MOST_COLUMNS: Final = 24
 """Of all that a loop carries: more are too many registers."""
@@ -48,8 +48,8 @@ class SplitLanes(Pass):
             if is_private(function):
                 continue
             for child in list(body(function).operations):
-                application = reader.read(child.operation)
-                if application is not None and application.op in (Scan, While):
+                application = reader.read_if(child.operation, is_loop)
+                if application is not None:
                     is_changed |= _split(module, child.operation, application, reader)
         if is_changed:
             drop_unreferenced(module, reader)
