@@ -8,11 +8,15 @@ are, and where among them the one that runs is, it asks then (`runtime/compile/c
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from ...dialects import mlir
 from ..base import Pass
+from ..ir.functions import EXECUTABLE
 from .forms.channels import CHANNEL
+
+WITHOUT_LOADS: Final = ("linalg.generic", EXECUTABLE)
+"""Ops that hold most ops of a lowered module, and load no channels."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +40,13 @@ def _loaded(module: mlir.ir.Module) -> list[str]:
     groups: dict[str, None] = {}
 
     def look(operation: Any) -> Any:
+        if operation.name in WITHOUT_LOADS:
+            return mlir.ir.WalkResult.SKIP
         if operation.name == "util.global.load" and str(operation.results[0].type) == CHANNEL:
             groups[mlir.ir.FlatSymbolRefAttr(operation.attributes["global"]).value] = None
         return mlir.ir.WalkResult.ADVANCE
 
-    module.operation.walk(look)
+    module.operation.walk(look, mlir.ir.WalkOrder.PRE_ORDER)
     return list(groups)
 
 

@@ -9,7 +9,7 @@ be the same part.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Final
@@ -145,7 +145,8 @@ def _as_parts(block: Block, temporaries: Sequence[_Temporary]) -> list[Scratch]:
         raise KernelError(f"it works on {count} arrays: a dispatch has {MOST_ARGUMENTS} at most")
     if any(len(t.allocation.operands) for t in temporaries):
         raise KernelError("too many temporaries have sizes that show at the call")
-    offsets = _offsets([(t.size, *_needed(t.allocation, block)) for t in temporaries])
+    places = {child.operation: k for k, child in enumerate(block.operations)}
+    offsets = _offsets([(t.size, *_needed(t.allocation, places)) for t in temporaries])
     total = max(at + t.size for at, t in zip(offsets, temporaries, strict=True))
     byte = mlir.ir.IntegerType.get_signless(8)
     bytes_ = block.add_argument(mlir.ir.MemRefType.get([total], byte), mlir.ir.Location.unknown())
@@ -175,9 +176,8 @@ def _offsets(needs: Sequence[tuple[int, int, int]]) -> list[int]:
     return offsets
 
 
-def _needed(allocation: Operation, block: Block) -> tuple[int, int]:
-    """The first and the last op of `block` that use an allocation, or have such ops inside."""
-    places = {child.operation: k for k, child in enumerate(block.operations)}
+def _needed(allocation: Operation, places: Mapping[Operation, int]) -> tuple[int, int]:
+    """The first and the last of the ops at `places` that use an allocation, or have such ops inside."""
     used: list[int] = []
     pending = [allocation.results[0]]
     while pending:
