@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,9 +34,6 @@ class _Log:
     is_on = False
 
 
-_logger: Final = logging.getLogger("adze")
-
-
 def log_each(is_on: bool) -> bool:
     """Log each trace of a jitted function from now on, or none; what was before."""
     before, _Log.is_on = _Log.is_on, is_on
@@ -47,7 +43,11 @@ def log_each(is_on: bool) -> bool:
 def log(name: str, retrace: Retrace) -> None:
     """Log one, where that is wanted."""
     if _Log.is_on:
-        _logger.warning("Compiling %s (called at %s): %s", name, retrace.where or "<unknown>", retrace.reason)
+        import logging  # takes 3 ms, and few programs ask for it
+
+        logging.getLogger("adze").warning(
+            "Compiling %s (called at %s): %s", name, retrace.where or "<unknown>", retrace.reason
+        )
 
 
 class Signature(NamedTuple):
