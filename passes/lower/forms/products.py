@@ -16,7 +16,8 @@ from ....dialects import mlir
 from ..builder import Size, Value
 from ..kernels.grouped_products import GROUPS, multiply_groups, pack_panels, pack_rows, packed_panels
 from ..kernels.matrix_tiles import ROWS
-from ..kernels.products import multiply, pack, packed_array
+from ..kernels.panels import pack, packed_array
+from ..kernels.products import multiply
 from ..kernels.row_products import multiply_rows
 from ..lowering import LoweringContext
 from ..tuning.configuration import has_kernels

@@ -27,8 +27,9 @@ from .builder import Array, Number, Place, branches, broadcast, carried, constan
 from .copies import fill_around
 from .epilogues import Epilogue
 from .executable import Calls, Kernel, Result, workgroup_id
+from .panels import transposed
 from .partial_vectors import load_some, store_some
-from .products import multiply_add, transposed
+from .products import multiply_add
 
 STRAIGHT: Final = 16  # so many summed steps, or fewer, need no loop
 

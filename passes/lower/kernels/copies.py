@@ -19,8 +19,8 @@ from ...ir.aliases import Value
 from ..tuning.array_layouts import Layout
 from .builder import Array, Number, Place, broadcast, constant, index, loop, when
 from .executable import Calls, Kernel, Result, workgroup_id
+from .panels import transposed
 from .partial_vectors import load_some, store_some
-from .products import transposed
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,9 @@ from ..tuning.group_tiles import GroupTiles
 from .builder import Array, Number, Place, carried, ceil_divided, choose, index, local, loop, when
 from .executable import Kernel, Kernels, Size, Sizes, tensor_sizes, workgroup_id
 from .matrix_tiles import ROWS, allow_tiles, load_tile, multiply_tiles, release_tiles, store_tile, zero_tile
+from .panels import transposed
 from .partial_vectors import load_some, store_some, zeros
-from .products import place_of, result_of, size_of, transposed
+from .products import place_of, result_of, size_of
 
 GROUPS: Final = 16  # of a row of a tile, and columns of a tile of sums
 GROUP_BITS: Final = 32

@@ -10,11 +10,9 @@ high-performance matrix multiplication, 2008). Each element is summed in the ord
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
-
-import numpy as np
 
 from ....dialects import mlir
 from ...ir.aliases import Type, Value
@@ -41,6 +39,8 @@ from .partial_vectors import load_some, store_some
 UNROLLED: Final = 4  # steps along k in an iteration
 STRAIGHT: Final = 16  # so many steps along k need no loop
 ROWS_OF_REST: Final = 4  # rows of tiles of the columns that are left, where it shows at the call how many
+SUMS_AT_ONCE: Final = 8  # vectors of sums that keep a processor's units for multiplication busy
+MANY: Final = 4  # tiles beside which one that is left has little of the work
 
 
 def multiply(
@@ -107,14 +107,37 @@ def size_of(place: Place) -> Size:
 
 
 @dataclass(frozen=True, slots=True)
-class _Tile:
-    """A tile of the result: its batch, first row and first column, and how many rows and columns it has."""
+class _Strip:
+    """Columns of the result that tiles have: of which batch, the first one, and how many.
+
+    The last strip may have fewer, `last`; it does where `is_whole` is false. One that `is_rest` has little of
+    the work and gets little code: each step along `k` that is written out takes time to compile.
+    """
 
     batch: Place
-    row: Place
     column: Place
-    rows: int
     columns: Place
+    is_rest: bool = False
+    last: Place | None = None
+    is_whole: Number | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Tile:
+    """A tile of the result: its columns, its first row, and how many rows; `is_rest` as in a strip."""
+
+    strip: _Strip
+    row: Place
+    rows: int
+    is_rest: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Steps along `k`: the first one, and how many."""
+
+    first: Place
+    depth: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,97 +158,145 @@ class _Product:
         if k is None:
             steps = index(self.left.size(2 if self.left_along_k else 1))
             with loop(0, steps.most(1), depth) as first:  # of no steps the sums are zeros
-                self._columns(batch, first, (steps - first).least(depth))
+                self._columns(batch, _Block(first, (steps - first).least(depth)))
             return
         whole = k // depth * depth
+        if k > whole > 0 and depth > STRAIGHT:  # the last block, which is shorter, shares the others' code
+            with loop(0, k, depth) as first:
+                self._columns(batch, _Block(first, (index(k) - first).least(depth)))
+            return
         if whole == depth:
-            self._columns(batch, 0, depth)
+            self._columns(batch, _Block(0, depth))
         else:
             with loop(0, whole, depth) as first:
-                self._columns(batch, first, depth)
+                self._columns(batch, _Block(first, depth))
         if k > whole:
-            self._columns(batch, whole, k - whole)
+            self._columns(batch, _Block(whole, k - whole))
 
-    def _columns(self, batch: Place, first: Place, depth: Place) -> None:
+    def _columns(self, batch: Place, block: _Block) -> None:
         step, n = self.tiles.columns, self.sizes.n
         place = Number(workgroup_id(1))
         if n is None:
-            start = place * self.tiles.block_columns
-            stop = (start + self.tiles.block_columns).least(self.out.size(2))
-            whole_columns = start + (stop - start) // step * step
-            with loop(start, whole_columns, step) as at:
-                self._rows(batch, at, step, first, depth)
-            with when(stop > whole_columns):
-                self._rows(batch, whole_columns, stop - whole_columns, first, depth)
+            self._counted_columns(place, batch, block)
+            return
+        left = n % step
+        if self.tiles.is_packed and left > step - self.tiles.width and n > step:
+            for column in _scanned(place.value, self.tiles.block_columns, n, step):
+                is_whole = index(column) + step <= n
+                self._rows(_Strip(batch, column, step, last=left, is_whole=is_whole), block)
             return
         for column in _scanned(place.value, self.tiles.block_columns, n // step * step, step):
-            self._rows(batch, column, step, first, depth)
-        if n % step:
+            self._rows(_Strip(batch, column, step), block)
+        if left:
             with when(place.equals(index((n - 1) // self.tiles.block_columns))):
-                self._rows(batch, index(n // step * step), n % step, first, depth)
+                strip = _Strip(batch, index(n // step * step), left, is_rest=n // step >= MANY)
+                self._rows(strip, block)
 
-    def _rows(self, batch: Place, column: Place, columns: Place, first: Place, depth: Place) -> None:
+    def _counted_columns(self, place: Number, batch: Place, block: _Block) -> None:
+        """As many columns as show at the call. Panels are filled up, so their last tile is as the others."""
+        step = self.tiles.columns
+        start = place * self.tiles.block_columns
+        stop = (start + self.tiles.block_columns).least(self.out.size(2))
+        if self.tiles.is_packed:
+            with loop(start, stop, step) as at:
+                last = stop - at
+                self._rows(_Strip(batch, at, step, last=last, is_whole=last >= step), block)
+            return
+        whole = start + (stop - start) // step * step
+        with loop(start, whole, step) as at:
+            self._rows(_Strip(batch, at, step), block)
+        with when(stop > whole):
+            self._rows(_Strip(batch, whole, stop - whole, is_rest=True), block)
+
+    def _rows(self, strip: _Strip, block: _Block) -> None:
         step, m = self.tiles.rows, self.sizes.m
         place = Number(workgroup_id(0))
-        if m is None or isinstance(columns, Number):
-            self._counted_rows(place, batch, column, columns, first, depth)
+        if m is None or isinstance(strip.columns, Number):
+            self._counted_rows(place, strip, block)
             return
         for row in _scanned(place.value, self.tiles.block_rows, m // step * step, step):
-            self._tile(_Tile(batch, row, column, step, columns), first, depth)
+            self._tile(_Tile(strip, row, step, strip.is_rest), block)
         if m % step:
             with when(place.equals(index((m - 1) // self.tiles.block_rows))):
-                self._tile(_Tile(batch, index(m // step * step), column, m % step, columns), first, depth)
+                is_rest = strip.is_rest or m // step >= MANY
+                self._tile(_Tile(strip, index(m // step * step), m % step, is_rest), block)
 
-    def _counted_rows(
-        self, place: Number, batch: Place, column: Place, columns: Place, first: Place, depth: Place
-    ) -> None:
-        """As many rows as show at the call: whole tiles, and for what is left tiles of halves of that.
+    def _counted_rows(self, place: Number, strip: _Strip, block: _Block) -> None:
+        """As many rows as show at the call: whole tiles, and for what is left tiles of powers of two.
 
         Where columns are left, tiles have few rows: there is less to gain than code to compile.
         """
-        step, block = self.tiles.rows, self.tiles.block_rows
-        if isinstance(columns, Number):
-            step = min(step, ROWS_OF_REST)
-        start = place * block
-        stop = (start + block).least(self.out.size(1))
-        whole = start + (stop - start) // step * step
-        with loop(start, whole, step) as row:
-            self._tile(_Tile(batch, row, column, step, columns), first, depth)
-        row, rows = whole, 1 << (step - 1).bit_length()
-        while rows > 1:
-            rows //= 2
+        step = min(self.tiles.rows, ROWS_OF_REST) if isinstance(strip.columns, Number) else self.tiles.rows
+        start = place * self.tiles.block_rows
+        stop = (start + self.tiles.block_rows).least(self.out.size(1))
+        row = start + (stop - start) // step * step
+        with loop(start, row, step) as at:
+            self._tile(_Tile(strip, at, step, strip.is_rest), block)
+        rows, several = (1 << (step - 1).bit_length()) // 2, max(SUMS_AT_ONCE // self.tiles.vectors, 1)
+        is_rest = strip.is_rest or step > ROWS_OF_REST
+        if rows > several:
+            rest = row + (stop - row) // several * several
+            with loop(row, rest, several) as at:
+                self._tile(_Tile(strip, at, several, is_rest), block)
+            row, rows = rest, several // 2
+        while rows:
             fits = stop - row >= rows
             with when(fits):
-                self._tile(_Tile(batch, row, column, rows, columns), first, depth)
+                self._tile(_Tile(strip, row, rows, is_rest), block)
             row = choose(fits, row + rows, row)
+            rows //= 2
 
-    def _tile(self, tile: _Tile, first: Place, depth: Place) -> None:
-        """Add `depth` steps along `k` to a tile of the result, or begin it with them."""
+    def _tile(self, tile: _Tile, block: _Block) -> None:
+        """Add the steps of a block of `k` to a tile of the result, or begin it with them."""
         vector = mlir.ir.VectorType.get([self.tiles.width], self.out.element)
         zero = broadcast(constant(self.out.element, 0.0), vector)
-        places = [(row, at, count) for row in range(tile.rows) for at, count in self._vectors(tile.columns)]
-
-        def present() -> list[Number]:
-            return [
-                load_some(
-                    self.out,
-                    self.tiles.width,
-                    count,
-                    tile.batch,
-                    index(tile.row) + row,
-                    index(tile.column) + at,
-                )
-                for row, at, count in places
-            ]
-
+        rows = [index(tile.row) + row for row in range(tile.rows)]
+        zeros = [zero] * (tile.rows * len(self._vectors(tile.strip.columns)))
+        types, first = [vector] * len(zeros), block.first
         if not isinstance(first, int):
-            types: list[Type] = [vector] * len(places)
-            totals = branches(first.equals(0), types, lambda: [zero] * len(places), present)
+            totals = branches(first.equals(0), types, lambda: zeros, lambda: self._loaded(tile, rows, types))
         else:
-            totals = present() if first else [zero] * len(places)
-        totals = self._steps(tile, zero, first, depth, totals)
-        for (row, at, count), total in zip(places, totals, strict=True):
-            store_some(self.out, total, count, tile.batch, index(tile.row) + row, index(tile.column) + at)
+            totals = self._loaded(tile, rows, types) if first else zeros
+        self._store(tile, rows, self._steps(tile, rows, zero, block, totals))
+
+    def _loaded(self, tile: _Tile, rows: Sequence[Number], types: Sequence[Type]) -> list[Number]:
+        """The sums of a tile so far."""
+        strip, width = tile.strip, self.tiles.width
+
+        def loaded(columns: Place) -> list[Number]:
+            places = self._places(strip, columns)
+            return [load_some(self.out, width, n, strip.batch, row, at) for row in rows for at, n in places]
+
+        last = strip.last
+        if last is None or strip.is_whole is None:
+            return loaded(strip.columns)
+        if tile.is_rest and isinstance(last, Number):  # masks are less code than two ways
+            return loaded(last)
+        return branches(strip.is_whole, types, lambda: loaded(strip.columns), lambda: loaded(last))
+
+    def _store(self, tile: _Tile, rows: Sequence[Number], totals: Sequence[Number]) -> None:
+        """Store the sums of a tile."""
+        strip, last = tile.strip, tile.strip.last
+
+        def store(columns: Place) -> None:
+            places = self._places(strip, columns)
+            where = [(row, at, count) for row in rows for at, count in places]
+            for (row, at, count), total in zip(where, totals, strict=True):
+                store_some(self.out, total, count, strip.batch, row, at)
+
+        if last is None or strip.is_whole is None:
+            store(strip.columns)
+        elif tile.is_rest and isinstance(last, Number):
+            store(last)
+        else:
+            with when(strip.is_whole):
+                store(strip.columns)
+            with when(strip.is_whole ^ 1):
+                store(last)
+
+    def _places(self, strip: _Strip, columns: Place) -> list[tuple[Number, Place]]:
+        """Where the vectors of a strip begin, and how many of these `columns` each has."""
+        return [(index(strip.column) + at, count) for at, count in self._vectors(columns)]
 
     def _vectors(self, columns: Place) -> list[tuple[int, Place]]:
         """Where the vectors of a tile begin, and how many columns each has."""
@@ -238,47 +309,64 @@ class _Product:
         ]
 
     def _steps(
-        self, tile: _Tile, zero: Number, first: Place, depth: Place, totals: Sequence[Number]
+        self, tile: _Tile, rows: Sequence[Number], zero: Number, block: _Block, totals: Sequence[Number]
     ) -> list[Number]:
-        def body(at: Number, *sums: Number) -> Sequence[Number]:
-            following = list(sums)
-            for step in range(UNROLLED):
-                following = self._step(tile, zero, at + step, following)
+        """The sums of a tile behind the steps of a block of `k`."""
+        first, depth = block.first, block.depth
+        together = 1 if tile.is_rest else UNROLLED
+        right_vectors = self._right_vectors(tile.strip, zero)
+
+        def step(at: Number, *sums: Number) -> list[Number]:
+            return self._step(tile.strip.batch, rows, zero, at, right_vectors(at), sums)
+
+        def several(at: Number, *sums: Number) -> Sequence[Number]:
+            following: Sequence[Number] = sums
+            for place in range(together):
+                following = step(at + place if place else at, *following)
             return following
 
         values = list(totals)
-        if isinstance(depth, Number):
-            whole_stop = first + depth // UNROLLED * UNROLLED
-            values = carried(first, whole_stop, values, body, UNROLLED)
-            return carried(
-                whole_stop, first + depth, values, lambda at, *sums: self._step(tile, zero, at, sums)
-            )
-        whole = 0 if depth <= STRAIGHT else depth // UNROLLED * UNROLLED
-        if whole:
-            values = carried(first, index(first) + whole, values, body, UNROLLED)
-        for step in range(whole, depth):
-            values = self._step(tile, zero, index(first) + step, values)
-        return values
+        if isinstance(depth, int) and depth <= STRAIGHT and not tile.is_rest:
+            for place in range(depth):
+                values = step(index(first) + place, *values)
+            return values
+        whole = first + depth // together * together
+        values = carried(first, whole, values, several, together)
+        if not self._has_rest(depth, together):
+            return values
+        return carried(whole, first + depth, values, step)
 
-    def _step(self, tile: _Tile, zero: Number, at: Number, totals: Sequence[Number]) -> list[Number]:
-        vectors = list(self._right_vectors(tile, zero, at))
+    def _has_rest(self, depth: Place, together: int) -> bool:
+        """Whether there may be more steps in a block of `depth` than multiples of `together`."""
+        if isinstance(depth, int):
+            return depth % together > 0
+        return self.sizes.k is None or self.sizes.k % together > 0 or self.tiles.depth % together > 0
+
+    def _step(
+        self,
+        batch: Place,
+        rows: Sequence[Number],
+        zero: Number,
+        at: Number,
+        vectors: Sequence[Number],
+        totals: Sequence[Number],
+    ) -> list[Number]:
         following: list[Number] = []
-        for row in range(tile.rows):
-            place = index(tile.row) + row
-            x = self.left[tile.batch, place, at] if self.left_along_k else self.left[tile.batch, at, place]
+        for row in rows:
+            x = self.left[batch, row, at] if self.left_along_k else self.left[batch, at, row]
             spread = broadcast(x, zero.type)
-            for number, vector in enumerate(vectors):
-                following.append(multiply_add(spread, vector, totals[row * len(vectors) + number]))
+            for vector in vectors:
+                following.append(multiply_add(spread, vector, totals[len(following)]))
         return following
 
-    def _right_vectors(self, tile: _Tile, zero: Number, at: Number) -> Iterator[Number]:
-        width = self.tiles.width
-        for place, count in self._vectors(tile.columns):
-            if self.tiles.is_packed:
-                panel = index(tile.column) // self.tiles.columns
-                yield self.right.vector(width, tile.batch, panel, at, place)
-            else:
-                yield load_some(self.right, width, count, tile.batch, at, index(tile.column) + place)
+    def _right_vectors(self, strip: _Strip, zero: Number) -> Callable[[Number], list[Number]]:
+        """What loads the vectors of the right operand in a step along `k`."""
+        width, vectors = self.tiles.width, self._vectors(strip.columns)
+        if self.tiles.is_packed:
+            panel = index(strip.column) // self.tiles.columns
+            return lambda at: [self.right.vector(width, strip.batch, panel, at, each) for each, _ in vectors]
+        places = self._places(strip, strip.columns)
+        return lambda at: [load_some(self.right, width, n, strip.batch, at, each) for each, n in places]
 
 
 def _scanned(workgroup: Value, block: int, size: int, step: int) -> Iterator[Place]:
@@ -294,148 +382,3 @@ def multiply_add(x: Number, y: Number, total: Number) -> Number:
     fast = mlir.ir.Attribute.parse("#arith.fastmath<contract>")
     product = mlir.arith.mulf(x.value, y.value, fastmath=fast)
     return Number(mlir.arith.addf(total.value, product, fastmath=fast))
-
-
-# -- packing ---------------------------------------------------------------------------------------
-
-
-def pack(
-    kernels: Kernels,
-    right: Value,
-    sizes: ProductSizes,
-    tiles: ProductTiles,
-    *,
-    along_k: bool,
-    rows: Size | None = None,
-    shape: Sizes = tensor_sizes,
-) -> Value:
-    """The right operand `[b, k, n]`, or `[b, n, k]` if `along_k`, as panels `[b, p, k, t]` of columns.
-
-    `rows`: how many rows of the left one are multiplied by it, if nothing is to be packed for few.
-    """
-    batches, *axes = shape(right)
-    steps, columns = reversed(axes) if along_k else axes
-    panels = ceil_divided(place_of(columns), tiles.columns)
-    element = mlir.ir.RankedTensorType(right.type).element_type
-
-    def emit(given: Sequence[Value], written: Sequence[Value]) -> None:
-        _Packing(Array(given[0]), Array(written[0]), sizes, tiles, along_k).run()
-
-    count = ceil_divided(panels, tiles.packed_panels)
-    if rows is not None and not isinstance(rows, int):
-        count = choose(Number(rows) < PACKED_ROWS, index(0), index(count))
-    kernel = Kernel(
-        "pack",
-        (result_of([batches, size_of(panels), steps, tiles.columns], element),),
-        emit,
-        key=(sizes, tiles, along_k),
-        workgroups=(size_of(count), batches),
-    )
-    (packed,) = kernels.call(kernel, [right], sizes=shape)
-    return packed
-
-
-def packed_array(right: np.ndarray, tiles: ProductTiles, *, along_k: bool) -> np.ndarray:
-    """What `pack` makes of a right operand that is known."""
-    columns = np.swapaxes(right, 1, 2) if along_k else right
-    batches, k, n = columns.shape
-    panels = -(-n // tiles.columns)
-    packed = np.zeros((batches, k, panels * tiles.columns), right.dtype)
-    packed[..., :n] = columns
-    divided = packed.reshape(batches, k, panels, tiles.columns)
-    return np.ascontiguousarray(np.swapaxes(divided, 1, 2))
-
-
-@dataclass(frozen=True, slots=True)
-class _Packing:
-    """The code of one workgroup: some panels of one batch."""
-
-    source: Array
-    packed: Array
-    sizes: ProductSizes
-    tiles: ProductTiles
-    along_k: bool
-
-    def run(self) -> None:
-        """Whole panels, and then the last one if it has fewer columns."""
-        columns, together = self.tiles.columns, self.tiles.packed_panels
-        n = self.source.size(1 if self.along_k else 2)
-        batch, place = Number(workgroup_id(1)), Number(workgroup_id(0))
-        whole = n // columns
-        copied = self._transposed if self.along_k else self._rows
-        if not isinstance(whole, int) or whole:
-            start = place * together
-            copied(batch, start, (start + together).least(whole), columns)
-        if not isinstance(n, int) or not isinstance(whole, int):
-            left = index(n) % columns
-            with when(left.differs(0) & place.equals(whole // together)):
-                copied(batch, index(whole), index(whole) + 1, left)
-        elif n % columns:
-            with when(place.equals(index(whole // together))):
-                copied(batch, index(whole), index(whole + 1), n % columns)
-
-    def _rows(self, batch: Number, first: Number, stop: Number, count: Place) -> None:
-        """`count` columns of each panel, row by row."""
-        width = self.tiles.width
-        with loop(0, self.source.size(1)) as at, loop(first, stop) as panel:
-            for place in range(0, self.tiles.columns, width):
-                here = least(most(count - place if place else count, 0), width)
-                column = panel * self.tiles.columns + place
-                self.packed[batch, panel, at, place] = load_some(self.source, width, here, batch, at, column)
-
-    def _transposed(self, batch: Number, first: Number, stop: Number, count: Place) -> None:
-        """The same from rows that lie along `k`: blocks are transposed in registers."""
-        width = min(self.tiles.width, 8)
-        k = self.source.size(2)
-        whole = k // width * width
-        with loop(first, stop) as panel:
-            column = panel * self.tiles.columns
-
-            def block(at: Number, depth: Place) -> None:
-                for place in range(0, self.tiles.columns, width):
-                    rows = [
-                        load_some(self.source, width, here, batch, column + place + r, at)
-                        for r in range(width)
-                        for here in [depth_of(place + r, depth)]
-                    ]
-                    for step, row in enumerate(transposed(rows)):
-                        if isinstance(depth, Number):
-                            with when(depth > step):
-                                self.packed[batch, panel, at + step, place] = row
-                        elif step < depth:
-                            self.packed[batch, panel, at + step, place] = row
-
-            def depth_of(place: int, depth: Place) -> Place:
-                """How many elements a row has there, of columns beyond the last one none."""
-                if isinstance(count, int):
-                    return depth if place < count else 0
-                return choose(count > place, index(depth), 0)
-
-            if not isinstance(whole, int) or whole:
-                with loop(0, whole, width) as at:
-                    block(at, width)
-            if not isinstance(k, int) or not isinstance(whole, int):
-                with when(index(k) > whole):
-                    block(index(whole), index(k) - whole)
-            elif k > whole:
-                block(index(whole), k - whole)
-
-
-def transposed(rows: Sequence[Number]) -> list[Number]:
-    """The columns of a square of as many vectors as each has elements, a power of two."""
-    width, values = len(rows), list(rows)
-    distance = 1
-    while distance < width:
-        for i in range(width):
-            if i & distance:
-                continue
-            a, b = values[i], values[i + distance]
-            low = [j if not j & distance else width + j - distance for j in range(width)]
-            high = [j + distance if not j & distance else width + j for j in range(width)]
-            values[i], values[i + distance] = _shuffled(a, b, low), _shuffled(a, b, high)
-        distance *= 2
-    return values
-
-
-def _shuffled(a: Number, b: Number, mask: Sequence[int]) -> Number:
-    return Number(mlir.vector.shuffle(a.value, b.value, list(mask)))

@@ -13,9 +13,10 @@ import adze
 from adze import numpy as xp
 from adze.dialects import mlir
 from adze.dialects.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, TensorType
-from adze.passes.lower.kernels import products
+from adze.passes.lower.kernels import panels, products
 from adze.passes.lower.kernels.executable import Kernels, tensor_sizes
-from adze.passes.lower.kernels.products import multiply, pack, packed_array
+from adze.passes.lower.kernels.panels import pack, packed_array
+from adze.passes.lower.kernels.products import multiply
 from adze.passes.lower.kernels.row_products import multiply_rows
 from adze.passes.lower.tuning.product_tiles import (
     ProductSizes,
@@ -98,7 +99,8 @@ def test_all_accesses_of_sizes_that_show_at_the_call_are_within_bounds(
     b, m, n, k = sizes
     *_, least = form.split()
     if least in ("rows", "99"):
-        monkeypatch.setattr(products, "PACKED_ROWS", 99 if least == "99" else 3)
+        for module in (panels, products):
+            monkeypatch.setattr(module, "PACKED_ROWS", 99 if least == "99" else 3)
     t = tiles(is_packed=form != "as it lies", depth=6, packed_panels=2)
     along_k = form == "packed along k"
     shapes = (b, m, k) if left_along_k else (b, k, m), (b, n, k) if along_k else (b, k, n)
@@ -110,10 +112,10 @@ def test_all_accesses_of_sizes_that_show_at_the_call_are_within_bounds(
     main = module.body.operations[len(module.body.operations) - 1].operation.regions[0].blocks[0]
     arrays = dict(zip(main.arguments, (left, right), strict=True))
     for each in packing:
-        panels = run_dispatch(module, each, arrays)
-        assert bool(panels) == (least != "99" or "m" in known)
+        packed = run_dispatch(module, each, arrays)
+        assert bool(packed) == (least != "99" or "m" in known)
         # Nothing may be read of what was not packed.
-        arrays[each.results[0]] = panels[0] if panels else np.zeros((b, -(-n // t.columns), 0, 0), np.float32)
+        arrays[each.results[0]] = packed[0] if packed else np.zeros((b, -(-n // t.columns), 0, 0), np.float32)
     (got,) = run_dispatch(module, product, arrays)
     with np.errstate(all="ignore"):
         want = (left if left_along_k else left.swapaxes(1, 2)) @ (right.swapaxes(1, 2) if along_k else right)
