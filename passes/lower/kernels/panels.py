@@ -70,6 +70,23 @@ def packed_array(right: np.ndarray, tiles: ProductTiles, *, along_k: bool) -> np
 
 
 @dataclass(frozen=True, slots=True)
+class _Square:
+    """As many columns of a panel as steps along `k`: the first one; `count` of the panel are the source's."""
+
+    batch: Number
+    panel: Number
+    place: Place
+    width: int
+    count: Place
+
+    def depth_of(self, column: int, depth: Place) -> Place:
+        """`depth`, where the source has this one of the columns, else 0."""
+        if isinstance(self.place, int):  # of a panel that has all
+            return depth
+        return choose(index(self.count) - self.place > column, index(depth), 0)
+
+
+@dataclass(frozen=True, slots=True)
 class _Packing:
     """The code of one workgroup: some panels of one batch."""
 
@@ -106,42 +123,44 @@ class _Packing:
                 column = panel * self.tiles.columns + place
                 self.packed[batch, panel, at, place] = load_some(self.source, width, here, batch, at, column)
 
-    def _transposed(self, batch: Number, first: Number, stop: Number, count: Place) -> None:
-        """The same from rows that lie along `k`: blocks are transposed in registers."""
+    def _transposed(self, batch: Number, first: Place, stop: Place, count: Place) -> None:
+        """The same from rows that lie along `k`: squares are transposed in registers."""
         width = min(self.tiles.width, 8)
         k = self.source.size(2)
         whole = k // width * width
         with loop(first, stop) as panel:
-            column = panel * self.tiles.columns
 
-            def block(at: Number, depth: Place) -> None:
-                for place in range(0, self.tiles.columns, width):
-                    rows = [
-                        load_some(self.source, width, here, batch, column + place + r, at)
-                        for r in range(width)
-                        for here in [depth_of(place + r, depth)]
-                    ]
-                    for step, row in enumerate(transposed(rows)):
-                        if isinstance(depth, Number):
-                            with when(depth > step):
-                                self.packed[batch, panel, at + step, place] = row
-                        elif step < depth:
-                            self.packed[batch, panel, at + step, place] = row
-
-            def depth_of(place: int, depth: Place) -> Place:
-                """How many elements a row has there, of columns beyond the last one none."""
-                if isinstance(count, int):
-                    return depth if place < count else 0
-                return choose(count > place, index(depth), 0)
+            def squares(at: Number, depth: Place) -> None:
+                if isinstance(count, int) and (count, depth) == (self.tiles.columns, width):
+                    for place in range(0, self.tiles.columns, width):
+                        self._square(_Square(batch, panel, place, width, count), at, depth)
+                    return
+                with loop(0, self.tiles.columns, width) as at_column:  # what is left gets little code
+                    self._square(_Square(batch, panel, at_column, width, count), at, depth)
 
             if not isinstance(whole, int) or whole:
                 with loop(0, whole, width) as at:
-                    block(at, width)
+                    squares(at, width)
             if not isinstance(k, int) or not isinstance(whole, int):
                 with when(index(k) > whole):
-                    block(index(whole), index(k) - whole)
+                    squares(index(whole), index(k) - whole)
             elif k > whole:
-                block(index(whole), k - whole)
+                squares(index(whole), k - whole)
+
+    def _square(self, square: _Square, at: Number, depth: Place) -> None:
+        """Pack some rows of the source, `depth` elements of each."""
+        column = square.panel * self.tiles.columns + square.place
+        rows = [
+            load_some(self.source, square.width, square.depth_of(row, depth), square.batch, column + row, at)
+            for row in range(square.width)
+        ]
+        for step, row in enumerate(transposed(rows)):
+            places = square.batch, square.panel, at + step, square.place
+            if isinstance(depth, Number):
+                with when(depth > step):
+                    self.packed[places] = row
+            elif step < depth:
+                self.packed[places] = row
 
 
 def transposed(rows: Sequence[Number]) -> list[Number]:

@@ -37,7 +37,7 @@ from .executable import Kernel, Kernels, Result, Size, Sizes, tensor_sizes, work
 from .partial_vectors import load_some, store_some
 
 UNROLLED: Final = 4  # steps along k in an iteration
-STRAIGHT: Final = 16  # so many steps along k need no loop
+STRAIGHT: Final = 16  # products of so many steps along k need no loop
 ROWS_OF_REST: Final = 4  # rows of tiles of the columns that are left, where it shows at the call how many
 SUMS_AT_ONCE: Final = 8  # vectors of sums that keep a processor's units for multiplication busy
 MANY: Final = 4  # tiles beside which one that is left has little of the work
@@ -160,18 +160,11 @@ class _Product:
             with loop(0, steps.most(1), depth) as first:  # of no steps the sums are zeros
                 self._columns(batch, _Block(first, (steps - first).least(depth)))
             return
-        whole = k // depth * depth
-        if k > whole > 0 and depth > STRAIGHT:  # the last block, which is shorter, shares the others' code
-            with loop(0, k, depth) as first:
-                self._columns(batch, _Block(first, (index(k) - first).least(depth)))
+        if k <= depth:
+            self._columns(batch, _Block(0, k))
             return
-        if whole == depth:
-            self._columns(batch, _Block(0, depth))
-        else:
-            with loop(0, whole, depth) as first:
-                self._columns(batch, _Block(first, depth))
-        if k > whole:
-            self._columns(batch, _Block(whole, k - whole))
+        with loop(0, k, depth) as first:  # the last block, which may be shorter, shares the others' code
+            self._columns(batch, _Block(first, (index(k) - first).least(depth) if k % depth else depth))
 
     def _columns(self, batch: Place, block: _Block) -> None:
         step, n = self.tiles.columns, self.sizes.n
@@ -326,7 +319,7 @@ class _Product:
             return following
 
         values = list(totals)
-        if isinstance(depth, int) and depth <= STRAIGHT and not tile.is_rest:
+        if isinstance(depth, int) and depth == self.sizes.k and depth <= STRAIGHT and not tile.is_rest:
             for place in range(depth):
                 values = step(index(first) + place, *values)
             return values
