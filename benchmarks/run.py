@@ -30,9 +30,12 @@ from _worker import registry
 
 AVX2 = "cpu:x86-64-v3"
 WITHOUT_AVX512 = {
+    "ONEDNN_MAX_CPU_ISA": "AVX2",  # of JAX's products of matrices
     "OPENBLAS_CORETYPE": "Haswell",
     "NPY_DISABLE_CPU_FEATURES": "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR",
 }
+# The kernels of YNN take what the processor has, whatever they are told.
+XLA_WITHOUT_AVX512 = ("--xla_cpu_max_isa=AVX2", "--xla_cpu_experimental_ynn_fusion_type=")
 START_SECONDS = 120.0
 WORKER = Path(__file__).with_name("_worker.py")
 # The commas of "saxpy 40,000" belong to the number.
@@ -194,7 +197,7 @@ def environment(count: int, device: str, *, is_avx2: bool = False) -> dict[str, 
         flags.append("--xla_cpu_multi_thread_eigen=false")
     if is_avx2:
         values.update(WITHOUT_AVX512)
-        flags.append("--xla_cpu_max_isa=AVX2")
+        flags.extend(XLA_WITHOUT_AVX512)
     values["XLA_FLAGS"] = " ".join(flags).strip()
     return values
 
