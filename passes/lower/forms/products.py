@@ -21,7 +21,7 @@ from ..kernels.products import multiply
 from ..kernels.row_products import multiply_rows
 from ..lowering import LoweringContext
 from ..tuning.configuration import has_kernels
-from ..tuning.group_tiles import group_tiles
+from ..tuning.group_tiles import BYTES_OF_GROUP, group_tiles
 from ..tuning.product_tiles import FEW, ProductSizes, product_tiles, row_tiles
 from .tensor_ops import collapse_axes, convert_elements, expand_axes, permute, units_beside
 
@@ -105,7 +105,9 @@ def product_of_groups(
     rows = _whole(ctx, left, left_axes, "bmk" if left_along_k else "bkm", sizes, source, source)
     columns = _whole(ctx, right, right_axes, "bnk" if right_along_k else "bkn", sizes, source, source)
     is_whole = known.k is not None and known.k % (GROUPS * tiles.group) == 0
-    if not (left_along_k and is_whole and known.m is not None and known.m >= ROWS):
+    has_bytes = tiles.group * source.itemsize == BYTES_OF_GROUP
+    is_enough = known.m is not None and (tiles.is_of_vectors or known.m >= ROWS)
+    if not (left_along_k and is_whole and has_bytes and is_enough):
         rows = pack_rows(ctx.kernels, rows, tiles, along_k=left_along_k, shape=shape)
     array = _known_array(ctx, columns)
     if array is None:

@@ -21,14 +21,14 @@ from ...ir.aliases import Type, Value
 from ..tuning.group_tiles import GroupTiles
 from .builder import Array, Number, Place, carried, ceil_divided, choose, index, local, loop, when
 from .executable import Kernel, Kernels, Size, Sizes, tensor_sizes, workgroup_id
+from .grouped_vectors import GROUP_BYTES, PANEL, VectorProduct
 from .matrix_tiles import ROWS, allow_tiles, load_tile, multiply_tiles, release_tiles, store_tile, zero_tile
 from .panels import transposed
 from .partial_vectors import load_some, store_some, zeros
 from .products import place_of, result_of, size_of
 
 GROUPS: Final = 16  # of a row of a tile, and columns of a tile of sums
-GROUP_BITS: Final = 32
-PANEL: Final = 2 * GROUPS  # columns
+FLIPPED: Final = 0x80808080  # the upper bits of a group's bytes
 PANELS_ABREAST: Final = 8  # that are packed at once, where rows run across them
 
 
@@ -51,10 +51,11 @@ def multiply_groups(
     is_float = tiles.instruction == "tdpbf16ps"
     element = mlir.ir.F32Type.get() if is_float else mlir.ir.IntegerType.get_signless(32)
     block = tiles.block_rows
+    form = VectorProduct if tiles.is_of_vectors else _Product
     kernel = Kernel(
         "grouped_product",
         (result_of([batches, rows, columns], element),),
-        lambda given, written: _Product(Array(given[0]), Array(given[1]), Array(written[0]), tiles).run(),
+        lambda given, written: form(Array(given[0]), Array(given[1]), Array(written[0]), tiles).run(),
         key=tiles,
         workgroups=(
             size_of(ceil_divided(place_of(rows), block)),
@@ -119,7 +120,9 @@ class _Product:
 
     def _sums(self, batch: Number, row: Number, panel: Number, count: int) -> list[Number]:
         """The tiles of sums, row by row."""
-        elements = GROUP_BITS // self.left.element.width  # of a group: one where the left operand is packed
+        elements = (
+            8 * GROUP_BYTES // self.left.element.width
+        )  # of a group: one where the left operand is packed
 
         def body(at: Number, *sums: Number) -> Sequence[Number]:
             left = [load_tile(self.left, batch, row + ROWS * r, at * elements) for r in range(count)]
@@ -144,7 +147,7 @@ def pack_panels(
     panels = ceil_divided(place_of(columns), PANEL)
     sizes = [batches, size_of(panels), size_of(_groups(place_of(steps), tiles.group)), PANEL]
     workgroups = panels if along_k else ceil_divided(panels, PANELS_ABREAST)
-    return _packed(kernels, right, sizes, workgroups, _PanelPacking, (along_k, tiles.group), shape)
+    return _packed(kernels, right, sizes, workgroups, _PanelPacking, (along_k, tiles), shape)
 
 
 def packed_panels(right: np.ndarray, tiles: GroupTiles, *, along_k: bool) -> np.ndarray:
@@ -153,10 +156,12 @@ def packed_panels(right: np.ndarray, tiles: GroupTiles, *, along_k: bool) -> np.
     batches, k, n = columns.shape
     group = tiles.group
     panels, groups = -(-n // PANEL), -(-k // (GROUPS * group)) * GROUPS
-    whole = np.zeros((batches, groups * group, panels * PANEL), right.dtype)
-    whole[:, :k, :n] = columns
+    bits = f"{'i' if tiles.is_signed else 'u'}{right.dtype.itemsize}"
+    whole = np.zeros((batches, groups * group, panels * PANEL), f"{bits[0]}{GROUP_BYTES // group}")
+    whole[:, :k, :n] = columns.view(bits)  # which is widened
     divided = whole.reshape(batches, groups, group, panels, PANEL).transpose(0, 3, 1, 4, 2)
-    return np.ascontiguousarray(divided).view(np.int32)[..., 0]
+    packed = np.ascontiguousarray(divided).view(np.uint32)[..., 0]
+    return (packed ^ np.uint32(FLIPPED) if tiles.has_flipped_panels else packed).view(np.int32)
 
 
 def pack_rows(
@@ -167,7 +172,7 @@ def pack_rows(
     strip = ROWS if isinstance(rows, int) else 2 * ROWS
     strips = ceil_divided(place_of(rows), strip)
     sizes = [batches, size_of(strips * strip), size_of(_groups(place_of(steps), tiles.group))]
-    return _packed(kernels, left, sizes, strips, _RowPacking, (along_k, tiles.group), shape)
+    return _packed(kernels, left, sizes, strips, _RowPacking, (along_k, tiles), shape)
 
 
 def _sizes(operand: Value, along_k: bool, shape: Sizes) -> tuple[Size, Size, Size]:
@@ -188,7 +193,7 @@ def _packed(
     sizes: Sequence[Size],
     workgroups: Place,
     packing: Callable[..., _Packing],
-    options: tuple[bool, int],
+    options: tuple[bool, GroupTiles],
     shape: Sizes,
 ) -> Value:
     kernel = Kernel(
@@ -210,12 +215,12 @@ class _Packing:
     source: Array
     packed: Array
     along_k: bool
-    group: int
+    tiles: GroupTiles
 
     def run(self) -> None:
         """Blocks of 16 groups of 16 lines, the last one with the steps along `k` that are left."""
         batch, strip = Number(workgroup_id(1)), Number(workgroup_id(0))
-        depth = GROUPS * self.group
+        depth = GROUPS * self.tiles.group
         steps = self.source.size(2 if self.along_k else 1)
         whole = steps // depth
         if not isinstance(whole, int) or whole:
@@ -246,15 +251,16 @@ class _Packing:
 
     def _steps(self, batch: Number, line: Number, first: Number, depth: Place) -> Iterator[Number]:
         count = self._count(line)
-        for start in range(0, GROUPS * self.group, self.group):
+        group = self.tiles.group
+        for start in range(0, GROUPS * group, group):
             rows = [
                 self._vector(GROUPS, count, depth, step, batch, first + step, line)
-                for step in range(start, start + self.group)
+                for step in range(start, start + group)
             ]
             yield _as_groups(_interleaved(rows))
 
     def _lines(self, batch: Number, line: Number, first: Number, depth: Place) -> Iterator[Number]:
-        count, width = self._count(line), GROUPS * self.group
+        count, width = self._count(line), GROUPS * self.tiles.group
         for at in range(GROUPS):
             yield _as_groups(self._vector(width, depth, count, at, batch, line + at, first))
 
@@ -274,9 +280,19 @@ class _Packing:
         """The first `count` elements of a row, of which there are `outer`; zeros if it is not one of them."""
         if isinstance(outer, int):
             if at >= outer:
-                return zeros(width, self.source.element)
-            return load_some(self.source, width, count, *places)
-        return load_some(self.source, width, choose(outer > at, index(count), 0), *places)
+                return self._widened(zeros(width, self.source.element))
+            return self._widened(load_some(self.source, width, count, *places))
+        return self._widened(load_some(self.source, width, choose(outer > at, index(count), 0), *places))
+
+    def _widened(self, vector: Number) -> Number:
+        """Integers as wide as a group has place for."""
+        bits = 8 * GROUP_BYTES // self.tiles.group
+        if bits == self.source.element.width:
+            return vector
+        shape = mlir.ir.VectorType(vector.type).shape
+        type_ = mlir.ir.VectorType.get(shape, mlir.ir.IntegerType.get_signless(bits))
+        extend = mlir.arith.extsi if self.tiles.is_signed else mlir.arith.extui
+        return Number(extend(type_, vector.value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +306,8 @@ class _PanelPacking(_Packing):
         with loop(start, (start + abreast).least(self.packed.size(1))) as panel:
             for half in (0, GROUPS):
                 vectors = self.by_group(batch, panel * PANEL + half, first, depth)
+                if self.tiles.has_flipped_panels:
+                    vectors = [vector ^ FLIPPED for vector in vectors]
                 for at, vector in enumerate(vectors):
                     self.packed[batch, panel, group + at, half] = vector
 

@@ -42,31 +42,33 @@ def allow_tiles() -> None:
 
 def release_tiles() -> None:
     """Tell the processor that the tiles are free, so that nobody has to keep them."""
-    _call("llvm.x86.tilerelease", [], None)
+    call_intrinsic("llvm.x86.tilerelease", [], None)
 
 
 def zero_tile() -> Number:
     """A tile of zeros."""
-    return Number(_call("llvm.x86.tilezero.internal", [_short(ROWS), _short(BYTES)], _tile()))
+    return Number(call_intrinsic("llvm.x86.tilezero.internal", [_short(ROWS), _short(BYTES)], _tile()))
 
 
 def load_tile(array: Array, *places: Place) -> Number:
     """The tile whose first element is at the place, its rows as far apart as those of the last two axes."""
     operands = [_short(ROWS), _short(BYTES), address(array, places), _stride(array)]
-    return Number(_call("llvm.x86.tileloadd64.internal", operands, _tile()))
+    return Number(call_intrinsic("llvm.x86.tileloadd64.internal", operands, _tile()))
 
 
 def store_tile(tile: Number, array: Array, *places: Place) -> None:
     """Write a tile to where its first element belongs."""
     operands = [_short(ROWS), _short(BYTES), address(array, places), _stride(array), tile.value]
-    _call("llvm.x86.tilestored64.internal", operands, None)
+    call_intrinsic("llvm.x86.tilestored64.internal", operands, None)
 
 
 def multiply_tiles(total: Number, left: Number, right: Number, instruction: str) -> Number:
     """`total + left @ right`; the instruction is `tdpbf16ps`, or `tdpbssd` and its like for integers."""
     shape = [_short(ROWS), _short(BYTES), _short(BYTES)]
     return Number(
-        _call(f"llvm.x86.{instruction}.internal", [*shape, total.value, left.value, right.value], _tile())
+        call_intrinsic(
+            f"llvm.x86.{instruction}.internal", [*shape, total.value, left.value, right.value], _tile()
+        )
     )
 
 
@@ -108,7 +110,8 @@ def _tile() -> Type:
     return mlir.ir.Type.parse("!llvm.x86_amx")
 
 
-def _call(name: str, operands: Sequence[Value], result: Type | None) -> Value | None:
+def call_intrinsic(name: str, operands: Sequence[Value], result: Type | None) -> Value | None:
+    """What an intrinsic of LLVM's returns, if anything."""
     mlir.load_dialect("llvm")
     call = mlir.ir.Operation.create(
         "llvm.call_intrinsic",

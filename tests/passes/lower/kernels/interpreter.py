@@ -279,15 +279,25 @@ def address_of(workgroup: Workgroup, memory: Memory) -> np.int64:
 
 
 def of_machine(operation: Any, kind: str) -> Callable[..., Any]:
-    """Pointers and tiles."""
+    """Pointers, tiles, and products of groups."""
     if kind == "inttoptr":
         return lambda _, address: address
     if kind == "inline_asm":
         return lambda *_: np.int64(0)
     name = mlir.ir.StringAttr(operation.attributes["intrin"]).value.removeprefix("llvm.x86.")
+    if "vpdpbusd" in name:
+        return lambda _, total, left, right: total + sums_of_groups(unsigned(left), right, 4)
+    if "pmadd" in name:
+        return lambda _, left, right: sums_of_groups(left, right, 2)
     return {"tilezero.internal": zero_tile, "tileloadd64.internal": load_tile, "tilerelease": no_tiles}.get(
         name, store_tile if name.startswith("tilestored") else partial(multiply_tiles, name.split(".")[0])
     )
+
+
+def sums_of_groups(left: np.ndarray, right: np.ndarray, group: int) -> np.ndarray:
+    """The products of two vectors of integers, added up in groups."""
+    products = left.astype(np.int32) * right.astype(np.int32)
+    return products.reshape(-1, group).sum(axis=1, dtype=np.int32)
 
 
 def zero_tile(_: Workgroup, rows: Any, width: Any) -> np.ndarray:

@@ -26,6 +26,13 @@ from .test_products import dispatches_of, module_with, run_dispatch
 RNG = np.random.default_rng(11)
 WITH_TILES = "cpu:sapphirerapids"
 INSTRUCTIONS = {"bf16": ("tdpbf16ps", BFLOAT16), "i8": ("tdpbssd", np.int8), "ui8": ("tdpbuud", np.uint8)}
+OF_TILES = [(GroupTiles(name, 4 // np.dtype(t).itemsize, 32, 2), t) for name, t in INSTRUCTIONS.values()]
+OF_VECTORS = [
+    (GroupTiles(name, group, 32, 2, t == np.int8, lanes, rows), t)
+    for name, group in (("vpdpbusd", 4), ("vpmaddwd", 2))
+    for t in (np.int8, np.uint8)
+    for lanes, rows in ((8, 4), (16, 8))
+]
 
 
 def given(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
@@ -44,25 +51,31 @@ SIZES = [(1, 16, 32, 64), (2, 9, 17, 33), (1, 33, 5, 70), (1, 70, 40, 1), (2, 2,
 
 
 @pytest.mark.one_in(6)
-@pytest.mark.parametrize(("sizes", "element"), [*zip(SIZES, [*INSTRUCTIONS] * 2, strict=True)], ids=str)
+@pytest.mark.parametrize(
+    ("sizes", "t", "dtype"),
+    [
+        *((sizes, *of) for sizes, of in zip(SIZES, OF_TILES * 2, strict=True)),
+        *((sizes, *of) for sizes, of in zip((*SIZES, *SIZES[1:3]), OF_VECTORS, strict=True)),
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("left_along_k", [True, False])
 @pytest.mark.parametrize("right_along_k", [True, False])
 @pytest.mark.parametrize("is_known", [True, False])
 def test_all_accesses_are_within_bounds(
-    sizes: tuple[int, ...], element: str, left_along_k: bool, right_along_k: bool, is_known: bool
+    sizes: tuple[int, ...], t: GroupTiles, dtype: Any, left_along_k: bool, right_along_k: bool, is_known: bool
 ) -> None:
-    instruction, dtype = INSTRUCTIONS[element]
     b, m, n, k = sizes
-    t = GroupTiles(instruction, 4 // np.dtype(dtype).itemsize, 32, 2)
     left = given((b, m, k) if left_along_k else (b, k, m), dtype)
     right = given((b, n, k) if right_along_k else (b, k, n), dtype)
     shapes = [x.shape if is_known else (None,) * 3 for x in (left, right)]
-    stored = {"bf16": "bf16", "i8": "i8", "ui8": "i8"}[element]
+    stored = "bf16" if dtype == BFLOAT16 else "i8"
 
     def body(kernels: Any, values: Any) -> None:
         rows = tensor_sizes(values[0])[1 if left_along_k else 2]
         columns = tensor_sizes(values[1])[1 if right_along_k else 2]
-        is_whole = is_known and left_along_k and k % (16 * t.group) == 0 and m >= 16
+        is_whole = is_known and left_along_k and k % (16 * t.group) == 0 and (m >= 16 or t.is_of_vectors)
+        is_whole = is_whole and t.instruction != "vpmaddwd"
         packed = values[0] if is_whole else pack_rows(kernels, values[0], t, along_k=left_along_k)
         panels = pack_panels(kernels, values[1], t, along_k=right_along_k)
         multiply_groups(kernels, packed, panels, t, rows=rows, columns=columns)
@@ -107,6 +120,37 @@ def test_products_on_this_processor(element: str, batch: tuple[int, ...]) -> Non
             np.testing.assert_array_equal(np.asarray(got), want)
 
 
+@pytest.mark.parametrize("target", ["cpu:x86-64-v3", "cpu:x86-64-v4", "cpu:alderlake", "cpu:icelake-server"])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_products_by_vectors(target: str, dtype: Any) -> None:
+    if host_cpu().missing(parse_target(target).required_features):
+        pytest.skip("this processor lacks something of the target's")
+    for m, k, n, left, right in [
+        (64, 64, 64, 1, 0),
+        (9, 133, 77, 0, 1),
+        (300, 100, 45, 1, 1),
+        (17, 512, 33, 1, 0),
+    ]:
+        x, y = given((m, k) if left else (k, m), dtype), given((n, k) if right else (k, n), dtype)
+        x.flat[::3], y.flat[::2] = np.iinfo(dtype).min, np.iinfo(dtype).max  # sums that 16 bits do not hold
+        lowered = adze.trace(product(left, right, 0, np.int32), x, y).lower(target)
+        assert "llvm.call_intrinsic" in lowered.mlir()
+        want = wanted(x if left else x.T, y.T if right else y)
+        np.testing.assert_array_equal(np.asarray(lowered.compile()(x, y)), want)
+
+
+@pytest.mark.parametrize("target", ["cpu:x86-64-v3", "cpu:icelake-server"])
+def test_named_sizes_by_vectors(target: str) -> None:
+    if host_cpu().missing(parse_target(target).required_features):
+        pytest.skip("this processor lacks something of the target's")
+    x, y = given((70, 100), np.int8), given((100, 90), np.int8)
+    specs = adze.ShapeDtype(("n", "k"), np.int8), adze.ShapeDtype(("k", 90), np.int8)
+    program = adze.trace(product(1, 0, 0, np.int32), *specs).lower(target).compile()
+    for rows, steps in [(70, 100), (1, 3), (0, 4), (33, 0), (5, 64)]:
+        want = wanted(x[:rows, :steps], y[:steps])
+        np.testing.assert_array_equal(np.asarray(program(x[:rows, :steps], y[:steps])), want)
+
+
 @pytest.mark.skipif(
     "amx_int8" not in (host_cpu().features or ()), reason="this processor has no matrix tiles"
 )
@@ -124,13 +168,32 @@ def test_special_numbers_and_named_sizes_on_this_processor() -> None:
             np.testing.assert_array_equal(np.asarray(got, np.float32), want.astype(np.float32))
 
 
-@pytest.mark.parametrize("dtype", [BFLOAT16, np.int8], ids=str)
-def test_constants_are_packed_before_the_program_runs(dtype: Any) -> None:
+@pytest.mark.parametrize(
+    ("target", "dtype", "instruction"),
+    [
+        (WITH_TILES, BFLOAT16, "tdpbf16ps"),
+        (WITH_TILES, np.int8, "tdpbssd"),
+        ("cpu:icelake-server", np.int8, "vpdpbusd"),
+    ],
+    ids=str,
+)
+def test_constants_are_packed_before_the_program_runs(target: str, dtype: Any, instruction: str) -> None:
     x, w = given((40, 64), dtype), given((64, 90), dtype)
     sums = np.float32 if dtype == BFLOAT16 else np.int32
-    text = adze.trace(lambda x: product(1, 0, 0, sums)(x, w), x).lower(WITH_TILES).mlir()
-    assert "llvm.x86.tdpb" in text
+    text = adze.trace(lambda x: product(1, 0, 0, sums)(x, w), x).lower(target).mlir()
+    assert instruction in text
     assert "@kernel_pack_groups" not in text
+
+
+@pytest.mark.parametrize("target", ["cpu:x86-64-v3", "cpu:icelake-server"])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_products_with_constants(target: str, dtype: Any) -> None:
+    if host_cpu().missing(parse_target(target).required_features):
+        pytest.skip("this processor lacks something of the target's")
+    x, w = given((40, 70), dtype), given((70, 90), dtype)
+    w.flat[::2] = np.iinfo(dtype).max
+    program = adze.trace(lambda x: product(1, 0, 0, np.int32)(x, w), x).lower(target).compile()
+    np.testing.assert_array_equal(np.asarray(program(x)), wanted(x, w))
 
 
 def test_programs_for_other_machines_compile() -> None:
@@ -152,7 +215,12 @@ def test_programs_for_other_machines_compile() -> None:
         (WITH_TILES, (1, 64, 64, 64), np.dtype(np.int8), INT32, True),
         (WITH_TILES, (1, 64, 64, 64), np.dtype(np.int8), np.dtype(np.int8), False),
         ("cpu:x86-64-v4", (1, 64, 64, 64), BFLOAT16, FLOAT32, False),
+        ("cpu:x86-64-v4", (1, 64, 64, 64), np.dtype(np.int8), INT32, True),
+        ("cpu:icelake-server", (1, 2, 1024, 1024), np.dtype(np.uint8), INT32, True),
+        ("cpu:x86-64-v3", (1, 2, 1024, 1024), np.dtype(np.int8), INT32, False),  # widening costs more
+        ("cpu:x86-64-v3", (1, 4, 1024, 1024), np.dtype(np.int8), INT32, True),
         ("cpu:aarch64", (1, 64, 64, 64), BFLOAT16, FLOAT32, False),
+        ("cpu:aarch64", (1, 64, 64, 64), np.dtype(np.int8), INT32, False),
         ("cuda:sm_80", (1, 64, 64, 64), BFLOAT16, FLOAT32, False),
     ],
     ids=str,
