@@ -14,7 +14,8 @@ import numpy as np
 
 from ....dialects import mlir
 from ..builder import Size, Value
-from ..kernels.grouped_products import GROUPS, multiply_groups, pack_panels, pack_rows, packed_panels
+from ..kernels.group_packing import GROUPS, pack_panels, pack_rows, packed_panels
+from ..kernels.grouped_products import multiply_few_rows, multiply_groups
 from ..kernels.matrix_tiles import ROWS
 from ..kernels.panels import pack, packed_array
 from ..kernels.products import multiply
@@ -104,12 +105,17 @@ def product_of_groups(
     shape = ctx.builder.shape
     rows = _whole(ctx, left, left_axes, "bmk" if left_along_k else "bkm", sizes, source, source)
     columns = _whole(ctx, right, right_axes, "bnk" if right_along_k else "bkn", sizes, source, source)
+    array = _known_array(ctx, columns)
+    are_known = None not in (known.b, known.m, known.n, known.k)
+    has_few_rows = tiles.is_of_few_rows and are_known and array is None
     is_whole = known.k is not None and known.k % (GROUPS * tiles.group) == 0
     has_bytes = tiles.group * source.itemsize == BYTES_OF_GROUP
-    is_enough = known.m is not None and (tiles.is_of_vectors or known.m >= ROWS)
+    is_enough = known.m is not None and (tiles.is_of_vectors or has_few_rows or known.m >= ROWS)
     if not (left_along_k and is_whole and has_bytes and is_enough):
         rows = pack_rows(ctx.kernels, rows, tiles, along_k=left_along_k, shape=shape)
-    array = _known_array(ctx, columns)
+    if has_few_rows:
+        assert isinstance(m, int)
+        return multiply_few_rows(ctx.kernels, rows, columns, tiles, rows=m, along_k=right_along_k)
     if array is None:
         panels = pack_panels(ctx.kernels, columns, tiles, along_k=right_along_k, shape=shape)
     else:

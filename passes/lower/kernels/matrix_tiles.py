@@ -45,26 +45,29 @@ def release_tiles() -> None:
     call_intrinsic("llvm.x86.tilerelease", [], None)
 
 
-def zero_tile() -> Number:
+def zero_tile(rows: int = ROWS) -> Number:
     """A tile of zeros."""
-    return Number(call_intrinsic("llvm.x86.tilezero.internal", [_short(ROWS), _short(BYTES)], _tile()))
+    return Number(call_intrinsic("llvm.x86.tilezero.internal", [_short(rows), _short(BYTES)], _tile()))
 
 
-def load_tile(array: Array, *places: Place) -> Number:
+def load_tile(array: Array, *places: Place, rows: int = ROWS) -> Number:
     """The tile whose first element is at the place, its rows as far apart as those of the last two axes."""
-    operands = [_short(ROWS), _short(BYTES), address(array, places), _stride(array)]
+    operands = [_short(rows), _short(BYTES), address(array, places), _stride(array)]
     return Number(call_intrinsic("llvm.x86.tileloadd64.internal", operands, _tile()))
 
 
-def store_tile(tile: Number, array: Array, *places: Place) -> None:
+def store_tile(tile: Number, array: Array, *places: Place, rows: int = ROWS) -> None:
     """Write a tile to where its first element belongs."""
-    operands = [_short(ROWS), _short(BYTES), address(array, places), _stride(array), tile.value]
+    operands = [_short(rows), _short(BYTES), address(array, places), _stride(array), tile.value]
     call_intrinsic("llvm.x86.tilestored64.internal", operands, None)
 
 
-def multiply_tiles(total: Number, left: Number, right: Number, instruction: str) -> Number:
-    """`total + left @ right`; the instruction is `tdpbf16ps`, or `tdpbssd` and its like for integers."""
-    shape = [_short(ROWS), _short(BYTES), _short(BYTES)]
+def multiply_tiles(total: Number, left: Number, right: Number, instruction: str, rows: int = ROWS) -> Number:
+    """`total + left @ right`; the instruction is `tdpbf16ps`, or `tdpbssd` and its like for integers.
+
+    `rows`: those of the left one and of the sums; the right one has 16.
+    """
+    shape = [_short(rows), _short(BYTES), _short(BYTES)]
     return Number(
         call_intrinsic(
             f"llvm.x86.{instruction}.internal", [*shape, total.value, left.value, right.value], _tile()

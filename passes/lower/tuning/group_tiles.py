@@ -10,7 +10,7 @@ bits, to which bytes are widened.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -37,6 +37,8 @@ LEAST_STEPS: Final = 16
 WORK: Final = 1 << 16  # multiplications of a matrix that repay two kernels
 BLOCK_ROWS: Final = 128
 BLOCK_PANELS: Final = 4
+FEW_ROWS: Final = 32  # up to so many are multiplied by panels that their kernel packs
+FEW_PANELS: Final = 8  # of a workgroup then
 VECTORS: Final = 2  # of a row of sums, where vectors are multiplied
 
 
@@ -47,6 +49,7 @@ class GroupTiles:
     `instruction` multiplies two tiles, in which `group` elements along `k` lie side by side, or vectors of
     so many `lanes`, for which `rows` by `VECTORS` sums are held in registers. A workgroup does a block of
     `block_rows` rows by `block_panels` panels of 32 columns. `is_signed`: whether integers have signs.
+    `is_of_few_rows`: whether the right operand is packed where it is multiplied.
     """
 
     instruction: str
@@ -56,6 +59,7 @@ class GroupTiles:
     is_signed: bool = True
     lanes: int = 0
     rows: int = 0
+    is_of_few_rows: bool = False
 
     @property
     def is_of_vectors(self) -> bool:
@@ -81,7 +85,10 @@ def group_tiles(
     known = {"m": sizes.m, "n": sizes.n, "k": sizes.k}
     if sizes.b == 0 or any(size is not None and size < least[name] for name, size in known.items()):
         return None
-    return tiles if sizes.matrix_work >= WORK else None
+    if sizes.matrix_work < WORK:
+        return None
+    is_of_few_rows = not tiles.is_of_vectors and sizes.m is not None and sizes.m <= FEW_ROWS
+    return replace(tiles, is_of_few_rows=True, block_panels=FEW_PANELS) if is_of_few_rows else tiles
 
 
 def _tiles(target: Target, source: np.dtype, carried: np.dtype) -> GroupTiles | None:

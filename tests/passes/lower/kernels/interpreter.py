@@ -347,7 +347,7 @@ def multiply_tiles(name: str, _: Workgroup, *operands: Any) -> np.ndarray:
         "tdpbssd": (np.int8, np.int32),
         "tdpbuud": (np.uint8, np.int32),
     }[name]
-    x, y = (tile.view(dtype).astype(sums).reshape(16, 16, -1) for tile in (left, right))
+    x, y = (tile.view(dtype).astype(sums).reshape(len(tile), 16, -1) for tile in (left, right))
     return (total.view(sums) + np.einsum("rgi,gci->rc", x, y)).astype(sums).view(np.uint8)
 
 

@@ -10,12 +10,8 @@ import pytest
 import adze
 from adze.dialects.types import BFLOAT16, FLOAT32, INT32
 from adze.passes.lower.kernels.executable import tensor_sizes
-from adze.passes.lower.kernels.grouped_products import (
-    multiply_groups,
-    pack_panels,
-    pack_rows,
-    packed_panels,
-)
+from adze.passes.lower.kernels.group_packing import pack_panels, pack_rows, packed_panels
+from adze.passes.lower.kernels.grouped_products import multiply_few_rows, multiply_groups
 from adze.passes.lower.tuning.group_tiles import GroupTiles, group_tiles
 from adze.passes.lower.tuning.product_tiles import ProductSizes
 from adze.runtime.cpu import host_cpu
@@ -97,6 +93,40 @@ def test_all_accesses_are_within_bounds(
     assert np.array_equal(got, want)
 
 
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(
+    ("sizes", "t", "dtype"),
+    [
+        (sizes, *of)
+        for sizes, of in zip([(1, 7, 290, 70), (2, 20, 64, 64), (1, 32, 33, 130)], OF_TILES, strict=True)
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("right_along_k", [True, False])
+def test_few_rows_are_within_bounds(
+    sizes: tuple[int, ...], t: GroupTiles, dtype: Any, right_along_k: bool
+) -> None:
+    b, m, n, k = sizes
+    left, right = given((b, m, k), dtype), given((b, n, k) if right_along_k else (b, k, n), dtype)
+    stored = "bf16" if dtype == BFLOAT16 else "i8"
+
+    def body(kernels: Any, values: Any) -> None:
+        rows = values[0] if k % (16 * t.group) == 0 else pack_rows(kernels, values[0], t, along_k=True)
+        multiply_few_rows(kernels, rows, values[1], t, rows=m, along_k=right_along_k)
+
+    module = module_with([left.shape, right.shape], body, [stored, stored])
+    main = module.body.operations[len(module.body.operations) - 1].operation.regions[0].blocks[0]
+    bits = [x.view(f"i{x.itemsize}") for x in (left, right)]
+    arrays = dict(zip(main.arguments, bits, strict=True))
+    *packing, product = dispatches_of(module)
+    for each in packing:
+        (arrays[each.results[0]],) = run_dispatch(module, each, arrays)
+    (got,) = run_dispatch(module, product, arrays)
+    want = wanted(left, right.swapaxes(1, 2) if right_along_k else right)
+    got = got.view(np.float32) if dtype == BFLOAT16 else got  # the kernel sees bits
+    assert np.array_equal(got, want)
+
+
 def product(left: int, right: int, batch: int, dtype: Any) -> Any:
     axes = tuple(range(batch))
     numbers = (((batch + left,), (batch + right,)), (axes, axes))
@@ -111,7 +141,7 @@ def product(left: int, right: int, batch: int, dtype: Any) -> Any:
 def test_products_on_this_processor(element: str, batch: tuple[int, ...]) -> None:
     _, dtype = INSTRUCTIONS[element]
     sums = np.float32 if element == "bf16" else np.int32
-    for m, k, n in [(64, 64, 64), (9, 133, 77), (300, 100, 45), (17, 1000, 33), (2, 256, 300)]:
+    for m, k, n in [(64, 64, 64), (9, 133, 77), (300, 100, 45), (17, 1000, 33), (2, 256, 300), (32, 96, 290)]:
         for left, right in [(1, 0), (0, 0), (1, 1), (0, 1)]:
             x = given((*batch, m, k) if left else (*batch, k, m), dtype)
             y = given((*batch, n, k) if right else (*batch, k, n), dtype)
