@@ -2,8 +2,7 @@
 
 Input: MLIR values of signless element types and the dtype that adze sees. Output: the value of the result,
 whose code is emitted at the ambient insertion point. NumPy's semantics hold; the docstrings say what NumPy
-leaves open. f16 and bf16 are computed in f32 and rounded once. IREE's own f32 approximations are used where
-they are faster and within 4 ulp everywhere (`NATIVE`), our own code elsewhere and for all of f64.
+leaves open. f16 and bf16 are computed in f32 and rounded once.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from ....dialects.ops.random import threefry_words
 from ....dialects.types import BFLOAT16, BOOL, FLOAT16, FLOAT32
 from . import complexes, conversions, integers, reals
 from .complexes import Complex
-from .real_functions import NATIVE, REAL, SHORT, native_call
+from .real_functions import REAL, SHORT
 from .terms import Term, choose, constant, reassociation_safe
 
 if TYPE_CHECKING:
@@ -37,7 +36,6 @@ class Scalars:
     def __init__(self, target_kind: TargetKind) -> None:
         self.target_kind = target_kind
         self._on_vulkan = target_kind in ("vulkan", "metal")  # both through SPIR-V
-        self._native = NATIVE[target_kind]
         self._module: ir.Module | None = None
         self._functions: dict[str, ir.Type] = {}
 
@@ -425,8 +423,6 @@ class Scalars:
         if dtype in (FLOAT16, BFLOAT16):
             wide = [conversions.widen(Term(x)).value for x in operands]
             return conversions.narrow(Term(self._float(name, FLOAT32, *wide)), dtype).value
-        if dtype == FLOAT32 and name in self._native:
-            return native_call(name, Term(*operands)).value
         with reassociation_safe(self._on_vulkan):
             return REAL[name](*(Term(x) for x in operands)).value
 

@@ -1,10 +1,11 @@
 """erf, erfc, erf_inv, lgamma and digamma of f32 and f64 terms.
 
-erfc(x) = exp(-x**2) G(x) / (1 + 2x), one polynomial for G on the whole half line in (x - K) / (x + K)
-(Shepherd and Laframboise's variable), with x**2 in two words. erf_inv starts from Giles's (2012) form, a
-polynomial in log(1 - x**2), and f64 adds one Halley step on erf or erfc. lgamma shifts its argument to
-[3/2, 5/2], digamma to [1, 2] by a sum of reciprocals; both use their asymptotic series from 8 on and reflect
-for negative arguments, where near their roots the error is small against the terms, not the result.
+erf of f32 is one of two polynomials. erfc(x) = exp(-x**2) G(x) / (1 + 2x), one polynomial for G on the whole
+half line in (x - K) / (x + K) (Shepherd and Laframboise's variable), with x**2 in two words. erf_inv starts
+from Giles's (2012) form, a polynomial in log(1 - x**2), and f64 adds one Halley step on erf or erfc. lgamma
+shifts its argument to [3/2, 5/2], digamma to [1, 2] by a sum of reciprocals; both use their asymptotic series
+from 8 on and reflect for negative arguments, where near their roots the error is small against the terms, not
+the result.
 """
 
 from __future__ import annotations
@@ -48,12 +49,16 @@ def _erfc_tail(x: Term) -> Term:
 
 def erf(x: Term) -> Term:
     a = x.absolute()
+    if x.width == 32:
+        limited = choose(a > 3.93, 3.93, a)  # from where on it is 1
+        tail = polynomial(limited - 2.4, coefficients.ERF_TAIL[32])
+        return choose(a < 1.4, _erf_centre(x), (1.0 - tail).with_sign_bits(x.sign_bits()))
     outer = (1.0 - _erfc_tail(a)).with_sign_bits(x.sign_bits())
     tiny = x * TWO_OVER_ROOT_PI
     return choose(
         a.equals(0.0),
         x,
-        choose(a < word(x.width, 1e-10, 1e-160), tiny, choose(a < 1.0, _erf_centre(x), outer)),
+        choose(a < 1e-160, tiny, choose(a < 1.0, _erf_centre(x), outer)),
     )
 
 

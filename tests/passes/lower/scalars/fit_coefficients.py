@@ -168,7 +168,6 @@ TABLES: list[tuple[str, str, Function, object, object, int, int]] = [
         4,
         11,
     ),
-    ("ERF", "erf(x) / x - 1, z = x**2 <= 1", _even(lambda x: mp.erf(x) / x - 1), 0, mp.mpf("1.001"), 6, 13),
     (
         "ERF_INV_CENTRE",
         "erf_inv(x) / x in w - 2.5, w = -log(1 - x**2) <= 5",
@@ -215,11 +214,26 @@ TABLES: list[tuple[str, str, Function, object, object, int, int]] = [
         7,
     ),
 ]
+ERF_CENTRE = mp.mpf("2.4")
 ERFC_TEXT = "(1 + 2x) exp(x**2) erfc(x) in t = (x - K) / (x + K), K = {}, 1/2 <= x <= {}"
 
 
 def tables() -> list[tuple[str, str, list[mp.mpf], list[mp.mpf]]]:
     result = [(n, text, fit(f, lo, hi, d32), fit(f, lo, hi, d64)) for n, text, f, lo, hi, d32, d64 in TABLES]
+    inner = _even(lambda x: mp.erf(x) / x - 1)
+    bounds = mp.mpf("1.4"), mp.mpf("1.001")
+    result.append(
+        (
+            "ERF",
+            "erf(x) / x - 1, z = x**2 <= 1.4**2 (f32), 1 (f64)",
+            fit(inner, mp.mpf(0), bounds[0] ** 2 * bounds[1], 8),
+            fit(inner, mp.mpf(0), bounds[1], 13),
+        )
+    )
+    outer = fit(
+        lambda d: mp.erfc(d + ERF_CENTRE), bounds[0] * mp.mpf("0.999") - ERF_CENTRE, mp.mpf("1.53"), 11
+    )
+    result.append(("ERF_TAIL", "erfc(x) in x - 2.4, 1.4 <= x <= 3.93 (f32)", outer, []))
     half = mp.mpf("0.49")
     single = fit(_erfc_in(2), (half - 2) / (half + 2), (mp.mpf("10.2") - 2) / mp.mpf("12.2"), 11)
     centre = mp.mpf("3.75")
@@ -249,7 +263,7 @@ def main() -> None:
     )
     for name, text, single, double in tables():
         print(f"# {text}\n{name}: Final[Table] = {{")
-        for bits, values in ((32, single), (64, double)):
+        for bits, values in ((32, single), *([(64, double)] if double else [])):
             digits = 10 if bits == 32 else 17
             print(f"    {bits}: (")
             for value in values:

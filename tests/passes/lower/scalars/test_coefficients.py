@@ -13,5 +13,5 @@ def test_tables_are_what_the_fit_gives() -> None:
         table = getattr(coefficients, name)
         np.testing.assert_allclose(table[32], [float(c) for c in single], rtol=1e-9, err_msg=name)
         # The fit solves with LAPACK, whose last digits differ between processors (2e-13 seen).
-        np.testing.assert_allclose(table[64], [float(c) for c in double], rtol=1e-11, err_msg=name)
+        np.testing.assert_allclose(table.get(64, ()), [float(c) for c in double], rtol=1e-11, err_msg=name)
     assert {name for name, *_ in fitted} == {name for name in vars(coefficients) if name.isupper()}
