@@ -11,6 +11,7 @@ again. What is dear to compute (an exponential), or is written to memory anyway,
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -34,6 +35,7 @@ from .generics import (
     splat_constant,
 )
 from .horizontal_fusion import LARGE_INPUTS, fuse_horizontally
+from .short_reductions import MOST, emit_unrolled, is_short
 from .tensor_ops import collapse_axes
 
 if TYPE_CHECKING:
@@ -91,12 +93,12 @@ class _Block:
                 self.generics[generic.key] = generic
         reductions = [g for g in self.generics.values() if g.is_reduction]
         if reductions:
-            reductions = [self._with_its_operand(reduction) for reduction in reductions]
+            fused = [self._with_its_operand(reduction) for reduction in reductions]
             self._erase_unused()
-            fuse_horizontally(self.builder, self.block, reductions)
+            fuse_horizontally(self.builder, self.block, [reduction for reduction in fused if reduction])
 
-    def _with_its_operand(self, reduction: Generic) -> Generic:
-        """`reduction`, computing its operand itself where that is cheap.
+    def _with_its_operand(self, reduction: Generic) -> Generic | None:
+        """`reduction`, computing its operand itself where that is cheap; None if it reduces no longer.
 
         Measured: fused by IREE with what computes its operand, a reduction of columns goes through it in
         narrow tiles; so what such a reduction does not compute itself is written to memory before.
@@ -105,6 +107,14 @@ class _Block:
         by_columns = len(reduction.kept) > 0 and map_[-1] in reduction.kept
         expression = _Expression()
         self._expand(expression, operand, map_)
+        is_little = expression.operations <= MOST_OPERATIONS // MOST
+        if (
+            is_little
+            and is_short(reduction, list(expression.inputs))
+            and self._is_alone(reduction, expression)
+        ):
+            self._unroll(reduction, list(expression.inputs))
+            return None
         sources = list(expression.inputs) if expression.pays(reduction.loops) else [(operand, map_)]
         with mlir.ir.InsertionPoint(reduction.operation), reduction.operation.location:
             values = [self._materialised(v) if by_columns and is_large(v) else v for v, _ in sources]
@@ -123,6 +133,31 @@ class _Block:
         fused = emit_reduction(self.builder, [reduction], accesses, body)
         self.generics[fused.key] = fused
         return fused
+
+    def _is_alone(self, reduction: Generic, expression: _Expression) -> bool:
+        """Whether nothing else uses what is computed on the way.
+
+        Observed: where something does, as in gradients, IREE computes an elementwise op in each of its users,
+        for elements of which there are more: forces of 150 particles took 99 us, and 75 with a reduction.
+        """
+        inputs = {value for value, _ in expression.inputs}
+        computed = [v for v, _ in expression.seen if v in self.generics and v not in inputs]
+        known = {reduction.operation, *(value.owner.operation for value in computed)}
+        return all(use.owner.operation in known for value in computed for use in value.uses)
+
+    def _unroll(self, reduction: Generic, sources: Sequence[Access]) -> None:
+        """Write a reduction of a few elements as an elementwise op, which computes each of them."""
+        ((operand, map_),) = reduction.accesses
+        with mlir.ir.InsertionPoint(reduction.operation), reduction.operation.location:
+            accesses = [self._without_fixed_axes(v, m) for v, m in sources]
+
+        def element(scalars: Sequence[Value]) -> Value:
+            return self._computed(operand, map_, dict(zip(sources, scalars, strict=True)))
+
+        del self.generics[reduction.key]
+        unrolled = recognise(emit_unrolled(self.builder, reduction, accesses, element))
+        if unrolled is not None:
+            self.generics[unrolled.key] = unrolled
 
     def _expand(self, expression: _Expression, value: Value, map_: Map) -> None:
         """Enter what computes `value` into the expression, or `value` itself."""
