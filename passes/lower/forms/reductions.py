@@ -219,7 +219,8 @@ def _reduced_joined_rows(
     if whole < rows:
         rest = extract_slice(b, matrices, [0, whole, 0], [batches, rows - whole, columns], [1, 1, 1])
         total = _reduce_once(ctx, name, rest, (1,), lambda _: total, dtype, carried)
-    return regrouped(b, total, kept_sizes(b, x, axes))
+    # IREE would compute it again in what uses it with each row, by loops of as many elements as a row has.
+    return b.materialise(regrouped(b, total, kept_sizes(b, x, axes)))
 
 
 def _reduce_vector(

@@ -21,8 +21,8 @@ from .builder import Array, Number, Place, ceil_divided, choose, index, loop, wh
 from .executable import Kernel, Kernels, Size, Sizes, tensor_sizes, workgroup_id
 from .grouped_vectors import GROUP_BYTES, PANEL
 from .matrix_tiles import ROWS
-from .partial_vectors import load_some, zeros
 from .panels import transposed
+from .partial_vectors import load_some, zeros
 from .products import place_of, result_of, size_of
 
 GROUPS: Final = 16  # of a row of a tile, and columns of a tile of sums

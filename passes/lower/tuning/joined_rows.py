@@ -39,7 +39,9 @@ def rows_joined(
     if columns >= NARROWEST and target.architecture in ARCHITECTURES and _has_scans(dtype):
         return None  # kernels of columns take them, with what is computed around
     width = lanes(target, dtype)
-    joined = VECTORS * width // gcd(VECTORS * width, columns)
+    # A rest would be summed by itself, and IREE copies the other rows.
+    several = [count * width // gcd(count * width, columns) for count in range(VECTORS, 0, -1)]
+    joined = next((n for n in several if rows % n == 0), several[0])
     most = (WIDEST_STORED if is_stored else WIDEST_COMPUTED) * width
     if joined == 1 or not 1 < columns <= most or rows < ROWS_JOINED * joined:
         return None
