@@ -22,6 +22,7 @@ from .family import (
     inverse_of,
     is_constant,
     is_same,
+    of_windows,
     part_dtype,
     total,
 )
@@ -100,7 +101,8 @@ class Add(Binary):
         zero = 0 if b.tensor_type(x).dtype in INTEGERS else -0.0
         if b.tensor_type(x).dtype in COMPLEX:
             return None
-        return x if is_constant(b, y, x, zero) else y if is_constant(b, x, y, zero) else None
+        known = x if is_constant(b, y, x, zero) else y if is_constant(b, x, y, zero) else None
+        return of_windows(b, "add", x, y) if known is None else known
 
     @staticmethod
     def jvp(b: Builder, primals: Values, tangents: Sequence[Tangent], result: Value) -> Tangents:
@@ -121,7 +123,7 @@ class Sub(Binary):
 
     @staticmethod
     def simplify(b: Builder, x: Value, y: Value) -> Value | None:
-        return x if is_constant(b, y, x, 0) else None
+        return x if is_constant(b, y, x, 0) else of_windows(b, "sub", x, y)
 
     @staticmethod
     def jvp(b: Builder, primals: Values, tangents: Sequence[Tangent], result: Value) -> Tangents:
@@ -144,7 +146,8 @@ class Mul(Binary):
     def simplify(b: Builder, x: Value, y: Value) -> Value | None:
         if b.tensor_type(x).dtype in COMPLEX:
             return None
-        return x if is_constant(b, y, x, 1) else y if is_constant(b, x, y, 1) else None
+        known = x if is_constant(b, y, x, 1) else y if is_constant(b, x, y, 1) else None
+        return of_windows(b, "mul", x, y) if known is None else known
 
     partials = (lambda b, z, x, y: y, lambda b, z, x, y: x)
 
@@ -174,7 +177,7 @@ class Div(Binary):
     def simplify(b: Builder, x: Value, y: Value) -> Value | None:
         if b.tensor_type(x).dtype in COMPLEX:
             return None
-        return x if is_constant(b, y, x, 1) else None
+        return x if is_constant(b, y, x, 1) else of_windows(b, "div", x, y)
 
     @staticmethod
     def jvp(b: Builder, primals: Values, tangents: Sequence[Tangent], result: Value) -> Tangents:

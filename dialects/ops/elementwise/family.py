@@ -9,6 +9,7 @@ once, in `evaluate` as in compiled code.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf, prod
 from typing import ClassVar
 
 import numpy as np
@@ -179,6 +180,26 @@ def inverse_of(b: Builder, op: str, x: Value) -> Value | None:
     """`y` where `x` is known to be `op(y)`, else None; for ops that undo themselves."""
     application = b.defining(x)
     return application.operands[0] if application is not None and application.op.name == op else None
+
+
+def of_windows(b: Builder, op: str, x: Value, y: Value) -> Value | None:
+    """`op(x, y)` of the same windows of two arrays as those windows of `op` of the arrays, if that is less.
+
+    An element of the arrays is then computed once, however many windows it is in.
+    """
+    first, second = b.defining(x), b.defining(y)
+    if first is None or second is None or {first.op.name, second.op.name} != {"gather"}:
+        return None
+    (one, indices), (other, same) = first.operands, second.operands
+    if indices != same or b.type_of(one) != b.type_of(other) or first.attributes["mode"] == "fill":
+        return None
+    given = {name: value for name, value in first.attributes.items() if name != "fill_value"}
+    if given != {name: value for name, value in second.attributes.items() if name != "fill_value"}:
+        return None
+    whole, part = (prod(inf if n is None else n for n in b.tensor_type(v).static_shape) for v in (one, x))
+    if whole > part or part == inf:
+        return None
+    return b.gather(getattr(b, op)(one, other), indices, **first.attributes)
 
 
 def _sign(array: np.ndarray) -> np.ndarray | bool:
