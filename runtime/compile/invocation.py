@@ -30,6 +30,7 @@ from .pipelines import (
     ITERATES,
     MOST_ITERATIONS,
     STREAM,
+    STREAM_WITHOUT_GLOBALS,
     UNTIL_UNCHANGED,
     VM,
     stated_devices,
@@ -71,6 +72,8 @@ _WITHOUT_TARGETS: Final = ("input", "abi")
 _EVALUATING: Final = "global-optimization"
 """The phase that evaluates what it computes in advance, in initializers; its pipeline does not."""
 _INITIALIZERS: Final = b"initializer\0"
+_LOADS: Final = b"global.load\0"
+"""How a program that has globals gets their values, in bytecode."""
 
 _THREADED: Final = ("executable-configurations", "executable-targets", "hal")
 """Phases that compile kernels, each one on a thread of its own."""
@@ -267,6 +270,8 @@ class Invocation:
         """Run the passes of `phase`, the one behind the present."""
         pipeline = self._pipeline_behind(self._phase)
         if pipeline is not None and (not self._has_targets or self._moves_to_a_new_session()):
+            if pipeline == STREAM and self._has_no_globals():
+                pipeline = STREAM_WITHOUT_GLOBALS
             evaluates = phase == _EVALUATING
             return self._run_pipeline(pipeline) and (not evaluates or self._has_evaluated_all())
         if phase == _DIVIDED and self._is_divided():
@@ -290,6 +295,10 @@ class Invocation:
         if _INITIALIZERS not in self._own_bytecode():
             return True
         return self._begins_again(_EVALUATING)
+
+    def _has_no_globals(self) -> bool:
+        """Whether the program is for CPUs, and has neither constants of some size nor a state."""
+        return self._is_for_cpus() and _LOADS not in self._own_bytecode()
 
     def _run_phase_behind(self, phase: str) -> bool:
         if not self._run_phase(phase):

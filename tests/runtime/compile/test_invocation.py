@@ -10,7 +10,7 @@ import adze.numpy as anp
 from adze.runtime.compile import compiler, halves, invocation
 from adze.runtime.compile.compiler import CompileOptions, compile_bytecode
 from adze.runtime.compile.invocation import Invocation
-from adze.runtime.compile.pipelines import stated_devices, until_flow
+from adze.runtime.compile.pipelines import STREAM, STREAM_WITHOUT_GLOBALS, stated_devices, until_flow
 from adze.runtime.compile.strategy import CONSTANTS_LATER, FUSE_LESS, ONE_USE
 from adze.runtime.targets import parse_target
 
@@ -58,6 +58,25 @@ def test_pipelines_make_the_bytes_that_phases_make(
     monkeypatch.setattr(invocation, "gains_of_bodies_apart", lambda program: False)
     monkeypatch.setattr(invocation, "has_own_kernels", lambda program: False)
     assert lowered.compile(cache=False).vmfb == with_pipelines
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_without_globals_are_scheduled_with_fewer_clean_ups(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function, arguments = PROGRAMS[name]
+    pipelines: list[str] = []
+    run = Invocation._run_pipeline
+
+    def noted(self: Invocation, passes: str) -> bool:
+        pipelines.append(passes)
+        return run(self, passes)
+
+    monkeypatch.setattr(Invocation, "_run_pipeline", noted)
+    adze.trace(function, *arguments).lower("cpu").compile(cache=False)
+    has_globals = name == "constants that IREE evaluates"
+    assert (STREAM in pipelines) == has_globals
+    assert (STREAM_WITHOUT_GLOBALS in pipelines) != has_globals
 
 
 def test_constants_that_iree_evaluates_begin_again_with_its_phases(monkeypatch: pytest.MonkeyPatch) -> None:
