@@ -132,8 +132,8 @@ class _Steps:
         written = [access.base for access in self._accesses if access.is_store]
         return (
             bool(written)
-            and any(map(self._is_number, self._inside))
             and all(map(self._is_of_vectors, self._inside))
+            and any(map(self._is_number, self._inside))
             and all(_is_own(access.base) for access in self._accesses)
             and len(set(written)) == len(written)
             and not any(access.base in written for access in self._accesses if not access.is_store)

@@ -99,6 +99,17 @@ DOUBLE = "%s = arith.addf %a, %a : f32\n"
             False,
         ),  # which processors do one by one
         (LOAD + "%s = math.exp %a : f32\n" + STORE, False),
+        (
+            "%p = arith.cmpi ne, %j, %i : index\nscf.if %p {{\n" + LOAD + DOUBLE + STORE + "\n}}\n",
+            False,
+        ),  # a branch
+        (
+            "%z0 = arith.constant 0.0 : f32\n%p = arith.cmpi ne, %j, %i : index\nscf.if %p {{\n"
+            + STORE.replace("%s", "%z0")
+            + "\n}}\n"
+            + STORE.replace("%s", "%z0").replace("%y", "%z"),
+            False,
+        ),
     ],
 )
 def test_which_loops_are_vectors(step: str, becomes: bool) -> None:
