@@ -25,6 +25,7 @@ from .allocations import Scratch, settle_allocations, settle_for_threads
 from .buffers import drop_self_copies, read_directly, write_directly
 from .builder import KernelBuilder
 from .bytes import store_bytes
+from .computed_once import compute_once
 from .counted import counted_loops
 from .destinations import own_destinations
 from .errors import KernelError
@@ -47,7 +48,6 @@ from .sizes import move_checks, resolve_buffer_sizes, resolve_sizes
 from .sizes_before import Sizes
 from .state import yield_in_place
 from .threads import require_elements, share_among_threads
-from .turned_once import turn_once
 from .vector_steps import step_in_vectors
 from .workgroups import share_among_workgroups
 
@@ -237,7 +237,7 @@ def simplify_tensors(module: mlir.ir.Module, sizes: Sizes = NO_SIZES) -> None:
     if inline_elements(module):
         upstream(module, FUSE)
     fuse_again(module)
-    turn_once(module)
+    compute_once(module)
     upstream(module, INDICES)
     rewrite_refused(module)
 
