@@ -49,10 +49,28 @@ def custom_linear_solve(
     Raises `TraceError` where a solver returns another tree, other shapes or dtypes than `b` has.
     """
     if current_frame() is None:
-        return solve(matvec, b)
+        leaves, structure = tree.flatten(b)
+        found = solve(matvec, b)
+        _checked(found, [as_value(leaf) for leaf in leaves], structure, has_aux)
+        return found
     if symmetric:
         transpose_solve = solve
     return _System(matvec, b, solve, transpose_solve, symmetric, has_aux).solution()
+
+
+def _checked(found: Any, values: Sequence[Any], structure: tree.Structure, has_aux: bool) -> tuple[Any, Any]:
+    """Solution and aux, of which the solution is like `b`."""
+    solution, aux = found, ()
+    if has_aux:
+        if not isinstance(found, (tuple, list)) or len(found) != 2:
+            raise TraceError(
+                "custom_linear_solve with has_aux=True: solve must return (solution, aux), it returns "
+                f"{tree.describe(tree.structure(found))}",
+                where=user_location_text(),
+            )
+        solution, aux = found
+    check_like("what solve returns", "b", solution, values, structure)
+    return solution, aux
 
 
 class _System:
@@ -106,16 +124,7 @@ class _System:
 
     def _solved(self, leaves: Sequence[Any]) -> list[Any]:
         solution = self.solve(self.user_matvec, tree.unflatten(self.structure, leaves))
-        aux = ()
-        if self.has_aux:
-            if not isinstance(solution, (tuple, list)) or len(solution) != 2:
-                raise TraceError(
-                    "custom_linear_solve with has_aux=True: solve must return (solution, aux), it returns "
-                    f"{tree.describe(tree.structure(solution))}",
-                    where=user_location_text(),
-                )
-            solution, aux = solution
-        check_like("what solve returns", "b", solution, self.values, self.structure)
+        solution, aux = _checked(solution, self.values, self.structure, self.has_aux)
         extra, self.aux_tree = tree.flatten(aux)
         return [*tree.leaves(solution), *extra]
 

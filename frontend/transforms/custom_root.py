@@ -43,10 +43,13 @@ def custom_root(
 
     Raises `TraceError` where `solve` returns another tree, other shapes or dtypes than the guess has.
     """
-    if current_frame() is None:
-        return solve(f, initial_guess)
     guess, structure = tree.flatten(initial_guess)
     values = [as_value(leaf) for leaf in guess]
+    if current_frame() is None:
+        found = solve(f, initial_guess)
+        root = _pair(found)[0] if has_aux else found
+        check_like("what solve returns", "the guess", root, values, structure)
+        return found
     aux_tree: list[tree.Structure] = []
 
     def of_guess(leaves: Sequence[Any]) -> Any:
