@@ -17,8 +17,9 @@ from ..errors import CompileError
 
 _VARIABLES: Final = ("TMPDIR", "TMP", "TEMP", "TEMPDIR")
 _DEFAULT: Final = "/tmp"
-_LEAST_SPACE: Final = 1 << 18
-"""Bytes of temporary files that the compile of a small program writes at once."""
+_LEAST_SPACE: Final = 1 << 22
+"""Bytes of temporary files that compiles write at once: 40 KB for 12 layers, 370 KB for 25 sorts. How many
+a program needs is not known before, and who writes more than there is place for ends the process."""
 
 
 def check_temporary_files() -> None:

@@ -26,10 +26,11 @@ def refused() -> CompileError:
     return caught.value
 
 
-def test_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=1))
+@pytest.mark.parametrize("free", [1, 1_000_000])
+def test_a_full_disk(monkeypatch: pytest.MonkeyPatch, free: int) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=free))
     error = refused()
-    assert "there are 1 bytes left on the disk of" in error.message
+    assert f"there are {free} bytes left on the disk of" in error.message
     assert "set TMPDIR" in str(error.hint)
 
 
