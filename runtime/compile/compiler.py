@@ -23,11 +23,11 @@ from ..errors import CompileError
 from ..targets import Target, TargetKind
 from .channels import with_ranks
 from .diagnostics import Diagnostic
+from .faults.copied_operands import without_wrong_copies
 from .faults.empty_bindings import with_room
 from .faults.empty_grids import without_empty_grids
 from .faults.gathered_counts import with_sent_counts
 from .faults.private_results import WAY_IS_CHOSEN, kernel_with_private_results
-from .faults.promoted_complex import without_promoted_complex
 from .faults.repeated_references import deduplicated, may_branch
 from .faults.replayed_copies import with_new_copies
 from .faults.unawaited_loops import with_awaited_loops
@@ -179,7 +179,7 @@ def compile_bytecode(
         if changes_device_calls(target):
             finish = functools.partial(_finished_with_changes, target)
         if target.kind in (TargetKind.CUDA, TargetKind.ROCM):
-            finish = functools.partial(_finished_without_promotions, finish)
+            finish = functools.partial(_finished_without_wrong_copies, finish)
         vmfb = _compile_in_process(module, invocation, diagnostics, is_checked, tune, finish, needs_tune)
     if vmfb is None:
         raise compile_error(module, target, options, diagnostics, reproducer_dir)
@@ -298,14 +298,14 @@ def with_changed_calls(program: bytes, target: Target) -> bytes:
     return with_awaited_loops(without_empty_grids(with_room(program)))
 
 
-def _finished_without_promotions(
+def _finished_without_wrong_copies(
     finish: Finish, invocation: Invocation, diagnostics: list[Diagnostic], branches: bool
 ) -> bytes | None:
-    """What `finish` makes of the program without the fault of `faults/promoted_complex.py`."""
+    """What `finish` makes of the program without the fault of `faults/copied_operands.py`."""
     if not invocation.advance(WAY_IS_CHOSEN):
         return None
     chosen = invocation.bytecode()
-    changed = without_promoted_complex(chosen)
+    changed = without_wrong_copies(chosen)
     if changed is not chosen and not invocation.replace(changed):
         return None
     return finish(invocation, diagnostics, branches)
