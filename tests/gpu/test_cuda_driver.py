@@ -200,6 +200,30 @@ attempt("empty", lambda: list(adze.dlpack.from_dlpack(Foreign(nothing)).shape))
 """
 
 
+TRANSFERS = """
+log = os.environ["FAKE_CUDA_LOG"]
+
+def seen(name, function):
+    open(log, "w").close()
+    result = function()
+    said[name] = open(log).read().split("\\n")[:-1]
+    return result
+
+host = np.ones(100_000, np.float32)
+x = seen("to", lambda: adze.device_put(host, "cuda:0"))
+call = adze.jit(lambda x: x + 1, device="cuda:0")
+call(x)
+result = seen("called", lambda: call(call(x)))
+seen("from", lambda: np.asarray(result))
+"""
+
+
+def test_arrays_move_through_pinned_memory_and_stay_between_calls(tmp_path: Path) -> None:
+    said = on_fake_cuda(TRANSFERS, log=tmp_path / "log")
+    assert said["to"] == said["from"] == ["pinned 400000", "copy 400000 on 0"]
+    assert said["called"] == ["launch on 0"] * 2
+
+
 def test_other_libraries_share_the_memory_of_cuda_devices(tmp_path: Path) -> None:
     said = on_fake_cuda(DLPACK, log=tmp_path / "log")
     x = [[0, 1, 2], [3, 4, 5]]
