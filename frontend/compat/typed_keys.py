@@ -192,6 +192,7 @@ tree.register(
     lambda keys: ((keys.key_words,), None),
     lambda _, children: KeyArray(*children),
 )
+tree.ARRAY_NODES.add(KeyArray)
 
 
 def key(seed: Any, *, impl: Any = None) -> KeyArray:

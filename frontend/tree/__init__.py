@@ -35,6 +35,7 @@ from .keys import leaves_with_path as leaves_with_path
 from .keys import map_with_path as map_with_path
 from .mapped_nodes import before_slicing as before_slicing
 from .mapped_nodes import before_stacking as before_stacking
+from .registry import ARRAY_NODES as ARRAY_NODES
 from .registry import NAMESPACE as NAMESPACE
 from .registry import Partial as Partial
 from .registry import Structure as Structure

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import builtins
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import optree
 
 from ..errors import ArgumentError, ArgumentTypeError
 from .key_order import KeyOrder, with_sorted_keys
-from .registry import NAMESPACE, Structure
+from .registry import ARRAY_NODES, NAMESPACE, Structure
 
 IsLeaf = Callable[[Any], bool] | None
 _NOTHING: Final = object()
@@ -44,9 +44,27 @@ def structure(tree: Any, is_leaf: IsLeaf = None) -> Structure:
 
 def map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
     """`f` applied to each leaf of `tree` and to what the trees of `rest` have in its place."""
-    first, spec = flatten(tree, is_leaf)
-    others = [_up_to(spec, other) for other in rest]
+    first, spec, others = _side_by_side(tree, rest, is_leaf)
     return unflatten(spec, [f(*xs) for xs in zip(first, *others, strict=True)])
+
+
+def _side_by_side(
+    tree: Any, rest: Sequence[Any], is_leaf: IsLeaf
+) -> tuple[list[Any], Structure, list[list[Any]]]:
+    """The leaves of a tree, its structure, and what the others have in the places of the leaves."""
+    first, spec = flatten(tree, is_leaf)
+    try:
+        return first, spec, [_up_to(spec, other) for other in rest]
+    except ArgumentError:
+        if not ARRAY_NODES:
+            raise
+    # Another tree may have a leaf in the place of an array of keys.
+    first, spec = flatten(tree, functools.partial(_is_array_node, is_leaf))
+    return first, spec, [_up_to(spec, other) for other in rest]
+
+
+def _is_array_node(is_leaf: IsLeaf, node: Any) -> bool:
+    return isinstance(node, tuple(ARRAY_NODES)) or (is_leaf is not None and is_leaf(node))
 
 
 def _up_to(spec: Structure, other: Any) -> list[Any]:

@@ -24,6 +24,10 @@ DATA_FIELDS: Final[dict[type, tuple[str, ...]]] = {}
 """The fields of registered dataclasses that are children."""
 
 
+ARRAY_NODES: Final[set[type]] = set()
+"""Classes of nodes that are one array to who maps over a tree that has a leaf in the place of one."""
+
+
 class Key(optree.PyTreeEntry):
     """How optree calls a child that has a key of the user's: the key writes itself."""
 

@@ -7,6 +7,7 @@ from collections import OrderedDict, namedtuple
 from typing import Any
 
 import jax
+import numpy as np
 import pytest
 
 import adze.compat.jax as ajax
@@ -75,3 +76,16 @@ def test_structures_are_taken_where_they_are_given() -> None:
     assert pickle.loads(pickle.dumps(treedef)) == treedef
     lowered = ajax.jit(lambda x: x).lower(tree)
     assert lowered.out_tree == treedef and treedef == lowered.out_tree
+
+
+def test_an_array_of_keys_is_a_leaf_where_another_tree_has_a_leaf() -> None:
+    keys = {"a": ajax.random.key(0), "b": ajax.random.key(1)}
+    shapes = {"a": ajax.ShapeDtypeStruct((2,), np.float32), "b": ajax.ShapeDtypeStruct((), np.float32)}
+    drawn = ajax.tree.map(lambda key, spec: ajax.random.normal(key, spec.shape), keys, shapes)
+    assert drawn["a"].tolist() == ajax.random.normal(keys["a"], (2,)).tolist() and drawn["b"].shape == ()
+    folded = ajax.tree.map(ajax.random.fold_in, keys, {"a": 1, "b": 2})
+    assert folded["b"].dtype == keys["b"].dtype and ajax.tree.structure(folded) == ajax.tree.structure(keys)
+    same = ajax.tree.map(lambda x, y: (x == y).all(), keys, keys)
+    assert ajax.tree.all(same)
+    with pytest.raises(ValueError, match="trees differ in structure"):
+        ajax.tree.map(lambda x, y: x, keys, {"a": 1})
