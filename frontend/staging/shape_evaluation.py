@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import tree
-from ..tracing.frames import Frame, current_frame, recording
+from ..tracing.frames import Frame, current_frame, recording, suspended_frame
 from ..tracing.interpreter import as_value, ops
 from ..tracing.sizes import Dim
 from ..tracing.specs import ShapeDtype
@@ -27,7 +27,7 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """
     if not isinstance(fun, Jitted):  # whose results are arrays, and whose arguments may be static
         fun = _of_arrays(fun)
-    frame = current_frame()
+    frame = current_frame() or suspended_frame()  # `fun` may use values of that trace
     if frame is not None:
         return _shapes_inside(frame, fun, args, kwargs)
     program = trace(fun, *args, **kwargs).program

@@ -272,6 +272,17 @@ def test_values_at_compile_time() -> None:
     assert jax.jit(function)(np.float32(2)) == 12
 
 
+def test_shapes_of_traced_values_are_known_at_compile_time() -> None:
+    def f(x: Any) -> Any:
+        with jax.ensure_compile_time_eval():
+            shape = jax.eval_shape(lambda: x[:2]).shape
+            spec = jax.eval_shape(lambda y: (x + y, jnp.zeros(3)), jnp.ones(4))[0]
+        return x * shape[0] + spec.size
+
+    assert jax.jit(f)(jnp.ones(4)).tolist() == [6] * 4
+    assert jax.jit(jax.grad(lambda x: f(x).sum()))(jnp.ones(4)).tolist() == [2] * 4
+
+
 def test_ops_on_traced_values_stay_in_the_trace_at_compile_time() -> None:
     kinds = []
 
