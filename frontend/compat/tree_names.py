@@ -6,7 +6,7 @@ structure that adze has everywhere else; it is equal to it, and writes itself as
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterable
 from typing import Any
 
@@ -55,6 +55,8 @@ class PyTreeDef:
             return kind, list(keys)
         if kind is OrderedDict:
             return kind, tuple(keys)
+        if kind is defaultdict:
+            return kind, (self.unflatten([0] * self.num_leaves).default_factory, tuple(keys))
         if _is_named(kind):
             return kind, None
         level = _tree.one_level(self.unflatten([0] * self.num_leaves))

@@ -17,8 +17,9 @@ from ...tracing.interpreter import ops
 from ...tracing.locations import user_location_text
 from ...tracing.trace import function_name
 from ...transforms.vmap import vmap
+from ...tree import ARRAY_NODES
 from .creation import asarray
-from .reshaping import broadcast_shapes, squeeze
+from .reshaping import broadcast_shapes
 from .ufuncs import Ufunc
 
 _AXES = r"\((?:\w+(?:,\w+)*)?\)"
@@ -44,7 +45,7 @@ def vectorize(
     @functools.wraps(pyfunc)
     def broadcasting(*args: Any, **kwargs: Any) -> Any:
         chosen = [i for i in range(len(args)) if i not in excluded]
-        values = [asarray(args[i]) for i in chosen]
+        values = [args[i] if type(args[i]) in ARRAY_NODES else asarray(args[i]) for i in chosen]
         inputs = [()] * len(values) if cores is None else cores
         if len(inputs) != len(values):
             raise ArgumentTypeError(
@@ -83,7 +84,7 @@ def _mapped(
     squeezed = []
     for k, (value, loop) in enumerate(zip(values, loops, strict=True)):
         gone = tuple(len(loop) - d for d in range(1, len(loop) + 1) if plans[d - 1][k] is None)
-        squeezed.append(squeeze(value, axis=gone) if gone else value)
+        squeezed.append(value.squeeze(axis=gone) if gone else value)
     for plan in plans:
         mapped = vmap(mapped, in_axes=tuple(plan))
     return mapped(*squeezed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict, defaultdict, namedtuple
 from typing import Any
 
 import jax
@@ -89,3 +89,18 @@ def test_an_array_of_keys_is_a_leaf_where_another_tree_has_a_leaf() -> None:
     assert ajax.tree.all(same)
     with pytest.raises(ValueError, match="trees differ in structure"):
         ajax.tree.map(lambda x, y: x, keys, {"a": 1})
+
+
+def test_the_structure_of_a_defaultdict_is_written_as_jax_writes_it() -> None:
+    kept: Any = defaultdict(int, {"q": 1, "a": (2, None)})
+    ours, theirs = ajax.tree.structure(kept), jax.tree.structure(kept)
+    assert str(ours) == str(theirs) and ours.node_data() == theirs.node_data()
+
+
+def test_vectorized_functions_take_arrays_of_keys() -> None:
+    keys = ajax.random.split(ajax.random.key(0), (3, 1))
+    draw = ajax.numpy.vectorize(lambda key, mean: ajax.random.normal(key) + mean, signature="(),()->()")
+    drawn = draw(keys, np.float32([[0, 10]]))
+    wanted = ajax.random.normal(keys[1, 0]) + np.float32([0, 10])
+    assert drawn.shape == (3, 2)
+    np.testing.assert_allclose(drawn[1], wanted, rtol=1e-6)
