@@ -11,6 +11,7 @@ from ...tracing.array import Array
 from ...tracing.default_dtypes import floating_of
 from ...tracing.frames import known_value
 from ...tracing.interpreter import ops
+from ...tracing.jax_rules import follows_jax
 from .arguments import (
     argument_error,
     concretization_error,
@@ -116,7 +117,8 @@ def histogram(
 ) -> tuple[Any, Any]:
     """Counts (or sums of `weights`) of the elements in each bin, and the edges.
 
-    A bin holds its lower edge; the last one its upper edge too. NaNs and elements outside are in none.
+    A bin holds its lower edge; the last one its upper edge too. NaNs and elements outside are in none. Counts
+    are int64, in programs written for JAX floating.
     """
     if weights is not None:
         require_sizes("histogram", "weights", asarray_of(weights), asarray_of(a).shape, "a")
@@ -124,7 +126,8 @@ def histogram(
     value = convert(value, np.dtype(np.uint8)) if value.dtype == BOOL else value
     edges = histogram_bin_edges(value, bins, range)
     count = edges.shape[0] - 1
-    amounts = full_like(value, 1, INT64) if weights is None else ravel(asarray_of(weights))
+    one = edges.dtype if follows_jax() else INT64
+    amounts = full_like(value, 1, one) if weights is None else ravel(asarray_of(weights))
     result = scatter_count([_bin_of(value, edges)], (count,), amounts)
     if not density:
         return result, edges

@@ -223,8 +223,15 @@ def _aligned(function: str, value: Any, positions: Any, axis: int) -> tuple[Any,
     return broadcast(value, wanted[0]), broadcast(positions, wanted[1]), place
 
 
-def put_along_axis(arr: Any, indices: Any, values: Any, axis: int, mode: str | None = None) -> Any:
-    """`arr` with `values` at the positions that `indices` names along `axis`: a new array."""
+def put_along_axis(
+    arr: Any, indices: Any, values: Any, axis: int, mode: str | None = None, *, inplace: bool = False
+) -> Any:
+    """`arr` with `values` at the positions that `indices` names along `axis`: a new array.
+
+    Raises `ArgumentError` with `inplace=True`: arrays do not change.
+    """
+    if inplace:
+        raise argument_error("put_along_axis: arrays of adze do not change", "use the array that it returns")
     value, positions = asarray_of(arr), _require_integers("put_along_axis", indices)
     value, positions, place = _aligned("put_along_axis", value, positions, axis)
     chosen = wrapped(positions, value.shape[place])

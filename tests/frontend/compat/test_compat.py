@@ -581,3 +581,25 @@ def test_64_bits_are_the_default_where_the_program_asks_for_them() -> None:
         seen.append(eval(ran.stdout))
     for expression, (dtype, value), (own_dtype, own) in zip(WIDE.split(), *seen, strict=True):
         assert dtype == own_dtype and np.allclose(value, own, rtol=1e-6), expression
+
+
+def test_put_along_axis_says_that_it_is_not_in_place() -> None:
+    x, where = np.zeros((2, 3), np.float32), np.int32([[1], [2]])
+    assert jnp.put_along_axis(x, where, 9, 1, inplace=False).tolist() == [[0, 9, 0], [0, 0, 9]]
+    with pytest.raises(adze.AdzeError, match="arrays of adze do not change"):
+        jnp.put_along_axis(x, where, 9, 1, inplace=True)
+
+
+@pytest.mark.parametrize(
+    "values", [np.float32([0, 1, 1, 4]), np.int32([0, 1, 1, 4]), np.zeros(0, np.float32)]
+)
+def test_histograms_count_in_floats_as_in_jax(values: Any) -> None:
+    import jax as original
+
+    wanted, edges = original.numpy.histogram(values, bins=3, range=(0, 4))
+    for ours, own_edges in (
+        jnp.histogram(values, bins=3, range=(0, 4)),
+        jax.jit(lambda x: jnp.histogram(x, bins=3, range=(0, 4)))(values),
+    ):
+        assert ours.dtype == wanted.dtype and ours.tolist() == wanted.tolist()
+        np.testing.assert_allclose(own_edges, edges)
