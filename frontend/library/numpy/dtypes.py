@@ -78,6 +78,16 @@ class FloatInformation:
     smallest_normal: float
     resolution: float
     dtype: np.dtype
+    epsneg: float
+    smallest_subnormal: float
+    precision: int
+    nmant: int
+    nexp: int
+    iexp: int
+    machep: int
+    negep: int
+    minexp: int
+    maxexp: int
 
     @property
     def tiny(self) -> float:
@@ -93,6 +103,10 @@ class IntegerInformation:
     max: int
     min: int
     dtype: np.dtype
+
+
+_WHOLE: Final = ("precision", "nmant", "nexp", "iexp", "machep", "negep", "minexp", "maxexp")
+"""What NumPy's `finfo` says in whole numbers: digits, bits, exponents."""
 
 
 def _dtype_of_argument(function: str, argument: Any) -> np.dtype:
@@ -118,6 +132,9 @@ def finfo(type: Any, /) -> FloatInformation:
         float(info.smallest_normal),
         float(info.resolution),
         dtype,
+        float(info.epsneg),
+        float(info.smallest_subnormal),
+        *(int(getattr(info, name)) for name in _WHOLE),
     )
 
 

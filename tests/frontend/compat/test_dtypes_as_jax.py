@@ -95,3 +95,16 @@ def test_the_dtypes_are_those_of_jax(mode: str) -> None:
     pairs = zip(cases, *seen, strict=True)
     different = [(case, of_jax, own) for case, of_jax, own in pairs if of_jax not in ("error", own)]
     assert different == []
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_limits_of_float_dtypes_are_those_of_jax(dtype: str) -> None:
+    import jax
+
+    import adze
+
+    ours, theirs = adze.numpy.finfo(dtype), jax.numpy.finfo(dtype)
+    names = {name for name in dir(theirs) if not name.startswith("_")}
+    assert {"precision", "epsneg", "nmant"} <= names and {*dir(ours)} >= names
+    for name in names - {"dtype"}:
+        assert float(getattr(ours, name)) == float(getattr(theirs, name)), name
