@@ -101,11 +101,13 @@ class ForwardMode(Engine):
         return Differentiated(new.symbol, tuple(t is not None for t in out))
 
     def _step(self, operation: Operation, b: Emitter, primals: ValueMap, tangents: ValueMap) -> None:
-        application = self.reader.read(operation, primals.__getitem__)
-        assert application is not None, f"{operation.name} is not an op of adze"
+        op = self.reader.declaration(operation.name)
+        assert op is not None, f"{operation.name} is not an op of adze"
+        operands = list(operation.operands)
+        application = self.reader.decode(op, operation, [primals[v] for v in operands])
         # The primal op keeps its location; the location of a derived op names the transform.
         derived = derived_location(operation.location, self.transform)
-        incoming = [tangents.get(v) for v in list(operation.operands)[: len(application.operands)]]
+        incoming = [tangents.get(v) for v in operands[: len(application.operands)]]
         is_active = any(t is not None for t in incoming)
         if is_active and application.op.refers_to_functions:
             b.location = derived
@@ -114,7 +116,7 @@ class ForwardMode(Engine):
             results = list(clone_operation(operation, primals, b.point).results)
             b.location = derived
             outgoing = [None] * len(results)
-            if is_active and any(carries_tangent(self.codec.read_type(r.type)) for r in operation.results):
+            if is_active and any(carries_tangent(self.codec.read_type(r.type)) for r in results):
                 outgoing = self._tangents(operation, application, incoming, results, b)
         for old, new, tangent in zip(operation.results, results, outgoing, strict=True):
             primals[old] = new

@@ -233,12 +233,13 @@ class _Split:
         owner = {r: o for o in self.operations for r in o.results}
         recomputed: set[Operation] = set()
         sources: dict[Value, None] = {}
-        pending = [v for o in self.operations if self._is_linear(o) for v in o.operands]
-        pending += tangents
+        # Each value once: the bindings make a new object for each use, and many that live slow them down.
+        read = (v for o in self.operations if self._is_linear(o) for v in o.operands)
+        pending = list(dict.fromkeys(v for v in (*tangents, *read) if v not in self.is_linear))
         seen: set[Value] = set()
         while pending:
             value = pending.pop()
-            if value in self.is_linear or value in seen:
+            if value in seen:
                 continue
             seen.add(value)
             operation = owner.get(value)

@@ -54,6 +54,8 @@ class _Followed:
             self.positions.add(operation.results[0])
         elif op is DotGeneral and not mlir.ir.ShapedType(operation.results[0].type).has_static_shape:
             self.products[operation.results[0]] = frozenset((operation.results[0],))
+        elif not self.products and not self.positions:
+            return  # as most functions have neither, it pays not to look at the operands of all their ops
         elif op is not None and issubclass(op, (Elementwise, Movement)):
             self._follow(operation, is_transpose=issubclass(op, Transpose))
 

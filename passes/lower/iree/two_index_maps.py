@@ -99,8 +99,10 @@ class _Followed:
 
     def read(self, operation: Operation) -> None:
         op = self.reader.declaration(operation.name)
+        if op is None or (issubclass(op, Elementwise) and not self.ways):
+            return
         operands = list(operation.operands)
-        if op is None or (issubclass(op, Elementwise) and not any(v in self.ways for v in operands)):
+        if issubclass(op, Elementwise) and not any(v in self.ways for v in operands):
             return
         application = self.reader.read(operation)
         assert application is not None
