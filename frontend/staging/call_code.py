@@ -29,8 +29,13 @@ def call_code(
     kinds: Sequence[Kind],
     result_tree: tree.Structure,
     fail: Callable[[Exception, tuple[Any, ...]], Any],
+    *,
+    of_views: bool = False,
 ) -> CallCode | None:
-    """The code for `function`; None where there is none. `fail` raises the error of a call that failed."""
+    """The code for `function`; None where there is none. `fail` raises the error of a call that failed.
+
+    `of_views`: it takes the runtime's views of the arguments, and before them the arguments, for errors.
+    """
     parts = function.parts()
     inputs, outputs = len(function.signature.inputs), len(kinds)
     if parts is None or max(inputs, outputs) > MOST_ARRAYS:
@@ -42,16 +47,17 @@ def call_code(
     names |= {"Array": Array, "new": object.__new__, "fail": fail, "Exception": Exception, **parts}
     names |= {f"kind{position}": kind for position, kind in enumerate(kinds)}
     arguments = [f"a{position}" for position in range(inputs)]
+    view, leaves = ("", "leaves") if of_views else ("._view", f"({''.join(f'{a}, ' for a in arguments)})")
     lines = [
-        f"def run({', '.join(arguments)}):",
+        f"def run({', '.join(['leaves'] * of_views + arguments)}):",
         f" inputs = new_list({inputs})",
         " push = inputs.push_ref",
-        *(f" push({name}._view)" for name in arguments),
+        *(f" push({name}{view})" for name in arguments),
         f" results = new_list({outputs})",
         " try:",
         "  invoke(vm_function, inputs, results)",
         " except Exception as error:",
-        f"  fail(error, ({''.join(f'{name}, ' for name in arguments)}))",
+        f"  fail(error, {leaves})",
         " get = results.get_as_object",
         *(line for position, kind in enumerate(kinds) for line in _array(position, kind.is_weak)),
         f" return {text}",

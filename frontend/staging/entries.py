@@ -98,21 +98,28 @@ class Entry:
 
     def code(self) -> CallCode:
         """As `call_arrays`, of single arguments, for this process; see `KnownCalls`."""
+        return self._written(of_views=False) or (lambda *arrays: self.call_arrays(arrays))
+
+    def code_of_views(self) -> CallCode | None:
+        """As `code`, of the arguments and of what `views` makes of them; None where there is none."""
+        return self._written(of_views=True)
+
+    def _written(self, *, of_views: bool) -> CallCode | None:
         function, kinds = self.function, self._result_kinds
-        written = None
-        if self.is_static and function.is_usable and function.device is self._device and kinds is not None:
-            written = call_code(function, kinds, self.result_tree, self._fail)
-        return written or (lambda *arrays: self.call_arrays(arrays))
+        is_here = function.is_usable and function.device is self._device
+        if not self.is_static or not is_here or kinds is None:
+            return None
+        return call_code(function, kinds, self.result_tree, self._fail, of_views=of_views)
 
     def call_direct(self, args: Sequence[Any]) -> Any:
         """As `call`, for NumPy arrays and arrays of the right shapes and dtypes."""
         function, kinds = self.function, self._result_kinds
         if not function.is_usable or function.device is not self._device or kinds is None:
             return self._call_elsewhere(args)
-        views = self._views(args)
+        views = self.views(args)
         return self._call_converted(args) if views is None else self._called(views, args, kinds)
 
-    def _views(self, leaves: Sequence[Any]) -> list[Any] | None:
+    def views(self, leaves: Sequence[Any]) -> list[Any] | None:
         """The runtime's views of strong arrays and small NumPy arrays; None where a leaf is another one."""
         device = self._device
         views = []
@@ -160,7 +167,7 @@ class Entry:
         if self.is_static and kinds is not None:
             if not function.is_usable or function.device is not self._device:
                 return self._call_elsewhere(leaves)
-            views = self._views(leaves)
+            views = self.views(leaves)
             if views is not None:
                 return self._called(views, leaves, kinds)
         return self._call_converted(leaves)
@@ -221,7 +228,8 @@ class KnownCalls:
         self.arrays: dict[tuple[Any, ...], CallCode] = {}
         """The calls with arrays on a device, each of them an argument, by their kinds."""
         self._trees: list[_KnownTree] = []
-        self._host: dict[tuple[Any, ...], Entry] = {}
+        self._host: dict[tuple[Any, ...], tuple[Entry, CallCode | None]] = {}
+        """The programs for arrays in host memory, and the code that calls them."""
         _KNOWN.add(self)
 
     def forget(self) -> None:
@@ -259,10 +267,12 @@ class KnownCalls:
                 return UNKNOWN
             is_weak = type(arg) is Array and arg.weak_type
             key.append((arg.shape, arg.dtype, "weak") if is_weak else (arg.shape, arg.dtype))
-        entry = self._host.get(tuple(key))
-        if entry is None:
+        found = self._host.get(tuple(key))
+        if found is None:
             return UNKNOWN
-        results = entry.call_direct(args)
+        entry, run = found
+        views = None if run is None else entry.views(args)
+        results = entry.call_direct(args) if run is None or views is None else run(args, *views)
         if args and type(args[0]) is Array and entry.takes(args):
             self.arrays[tuple([arg.kind for arg in args])] = entry.code()
         return results
@@ -279,7 +289,7 @@ class KnownCalls:
         if not entry.is_static and self._count() >= MOST_KINDS:
             self.forget()
         if is_direct:
-            self._host[kinds] = entry
+            self._host[kinds] = entry, entry.code_of_views()
         elif leaves and entry.takes(leaves):
             on_device = tuple([leaf.kind for leaf in leaves])
             for known in self._trees:

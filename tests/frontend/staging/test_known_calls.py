@@ -20,7 +20,7 @@ from adze.dialects.types import as_dtype
 from adze.frontend import tree
 from adze.frontend.errors import DeletedArrayError
 from adze.frontend.staging.call_code import MOST_ARRAYS
-from adze.frontend.staging.entries import MOST_KINDS
+from adze.frontend.staging.entries import MOST_KINDS, Entry
 from adze.frontend.staging.tree_code import MOST_LEAVES, flatten_code, unflatten_code
 from adze.runtime.errors import CallError, FailedCallError
 from adze.runtime.execute.program import Function
@@ -157,6 +157,18 @@ def test_arrays_of_known_kinds_are_handed_over_unchecked(request: pytest.Fixture
     assert np.asarray(add(X, X)).tolist() == (2 * X).tolist()  # small NumPy arrays are copied in
 
 
+def test_small_numpy_arrays_are_handed_over_by_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(2):
+        add(X, X)
+
+    def refuse(*_: Any) -> None:
+        raise AssertionError("the longer way was taken")
+
+    monkeypatch.setattr(Entry, "call", refuse)
+    monkeypatch.setattr(Entry, "call_direct", refuse)
+    assert np.asarray(add(X, 3 * X)).tolist() == (4 * X).tolist()
+
+
 def test_compiled_programs_know_their_arguments_too(request: pytest.FixtureRequest) -> None:
     compiled, a = add.trace(X, X).lower().compile(), on_device(X)
     compiled(a, a), compiled(X, X), compiled(a, a)
@@ -230,7 +242,8 @@ def test_an_error_of_a_call_names_the_line_of_the_call() -> None:
 
 
 @pytest.mark.parametrize("is_tree", [False, True])
-def test_errors_of_functions_of_the_host_come_out_of_known_calls(is_tree: bool) -> None:
+@pytest.mark.parametrize("place", [on_device, np.ascontiguousarray])
+def test_errors_of_functions_of_the_host_come_out_of_known_calls(place: Any, is_tree: bool) -> None:
     def positive(x: np.ndarray) -> np.ndarray:
         if x.sum() < 0:
             raise ValueError("the sum is negative")
@@ -241,7 +254,7 @@ def test_errors_of_functions_of_the_host_come_out_of_known_calls(is_tree: bool) 
         return anp.sqrt(adze.pure_callback(positive, adze.ShapeDtype((4,), np.float32), x))
 
     f = adze.jit(roots)
-    good, bad = on_device(X), on_device(-X)
+    good, bad = place(X), place(-X)
     for _ in range(3):
         assert np.asarray(f({"x": good} if is_tree else good)).tolist() == np.sqrt(X).tolist()
         with pytest.raises(Exception, match="the sum is negative") as caught:
