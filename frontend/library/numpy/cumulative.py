@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import pairwise
+from typing import Any, Final
 
 import numpy as np
 
@@ -28,6 +29,10 @@ from .logic import not_equal
 from .promotion import asarray_of, broadcast, convert, promote, type_text
 from .reductions import accumulated_dtype
 from .reductions import sum as sum_of
+
+AT_ONCE: Final = 4
+"""Differences of differences that are computed of parts of one array: what two of them share is rather
+computed twice than stored and read again."""
 
 
 def _flat_or_axis(function: str, x: Any, axis: Any) -> tuple[Any, int]:
@@ -113,13 +118,21 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     require_rank("diff", value, 1)
     place = normalize_axis("diff", axis, value.ndim)
     value = _with_ends(value, place, prepend, append)
-    for _ in range(n):
+    while n > 0:
         size = value.shape[place]
         if isinstance(size, int) and size == 0:
             return value
-        ahead, behind = part(value, place, 1, size), part(value, place, 0, size - 1)
-        value = not_equal(ahead, behind) if value.dtype == BOOL else subtract(ahead, behind)
+        together = min(n, AT_ONCE, max(size - 1, 1)) if isinstance(size, int) else 1
+        parts = [part(value, place, at, size - together + at) for at in range(together + 1)]
+        while len(parts) > 1:
+            parts = [_difference(ahead, behind) for behind, ahead in pairwise(parts)]
+        (value,) = parts
+        n -= together
     return value
+
+
+def _difference(x: Any, y: Any) -> Any:
+    return not_equal(x, y) if x.dtype == BOOL else subtract(x, y)
 
 
 def _with_ends(value: Any, axis: int, prepend: Any, append: Any) -> Any:
