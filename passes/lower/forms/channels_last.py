@@ -19,7 +19,7 @@ from ..builder import LinalgBuilder, Size, Value
 from ..iree.strided_kernels import with_own_steps
 from ..lowering import LoweringContext
 from ..named_ops import convolved
-from ..tuning import configuration
+from ..tuning import configuration, group_tiles
 from .contraction import Factor, is_one, matrix_product
 from .large_windows import copied_windows, parts_of_batch, permuted_copy
 from .tensor_ops import (
@@ -60,6 +60,8 @@ def ungrouped_convolution(
         return _as_image(b, product, sizes)
     taps, channels = b.shape(kernel)[:-2], b.shape(kernel)[-2]
     parts = configuration.window_parts(ctx.target, sizes, taps, channels, source)
+    if parts is None:
+        parts = group_tiles.window_parts(ctx.target, sizes, taps, channels, source)
     if parts is not None:
         return _product_over_windows(ctx, image, kernel, sizes, window, source, carried, parts)
     if spatial in _NAMED and source not in COMPLEX:

@@ -10,7 +10,9 @@ bits, to which bytes are widened.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Final
 
 import numpy as np
@@ -39,6 +41,8 @@ BLOCK_ROWS: Final = 128
 BLOCK_PANELS: Final = 4
 FEW_ROWS: Final = 32  # up to so many are multiplied by panels that their kernel packs
 FEW_PANELS: Final = 8  # of a workgroup then
+WINDOWS: Final = 1 << 24  # bytes of the windows of a convolution that are copied at once
+FEATURES: Final = 32  # of the image and of the result that repay copying the windows
 VECTORS: Final = 2  # of a row of sums, where vectors are multiplied
 
 
@@ -89,6 +93,25 @@ def group_tiles(
         return None
     is_of_few_rows = not tiles.is_of_vectors and sizes.m is not None and sizes.m <= FEW_ROWS
     return replace(tiles, is_of_few_rows=True, block_panels=FEW_PANELS) if is_of_few_rows else tiles
+
+
+def window_parts(
+    target: Target, sizes: Sequence[object], window: Sequence[object], channels: object, dtype: np.dtype
+) -> int | None:
+    """Into how many parts the batch of a convolution is cut, each a product over its copied windows.
+
+    None where the target has no matrix tiles for it, or sizes are not known. `sizes`: those of the result,
+    the batch first and the features last.
+    """
+    known = [n for n in (*sizes, *window, channels) if isinstance(n, int)]
+    if len(known) < len(sizes) + len(window) + 1 or min(known[len(sizes) - 1], known[-1]) < FEATURES:
+        return None
+    batch, rows, steps = known[0], prod(known[: len(sizes) - 1]), prod(known[len(sizes) :])
+    tiles = group_tiles(target, ProductSizes(1, rows, known[len(sizes) - 1], steps), dtype, FLOAT32)
+    if tiles is None or tiles.is_of_vectors:
+        return None
+    parts = (d for d in range(1, batch + 1) if batch % d == 0)
+    return next((d for d in parts if rows // d * steps * dtype.itemsize <= WINDOWS), None)
 
 
 def _tiles(target: Target, source: np.dtype, carried: np.dtype) -> GroupTiles | None:
