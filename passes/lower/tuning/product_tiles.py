@@ -23,6 +23,7 @@ from .texts import divisor, has_many_registers, lanes
 
 ARCHITECTURES: Final = ("x86_64", "aarch64")
 WORK: Final = 1 << 18  # multiplications that repay a kernel
+WORK_OF_UNEVEN: Final = 1 << 14  # the same where no tiles of IREE's divide the sizes
 WORK_OF_VECTOR: Final = 1 << 14  # the same for a few rows, whose time goes into loading
 WORK_OF_BATCH: Final = 1 << 16  # the same for each matrix of a batch
 FEW: Final = 8  # up to so many rows wait for memory
@@ -39,6 +40,7 @@ ROW_ELEMENTS: Final = 1 << 15  # elements of the rows that one workgroup multipl
 SIZE_OF_A_CALL: Final = 32  # rows or columns, where it shows at the call how many there are
 MATRICES_OF_A_CALL: Final = 8  # the same of matrices
 WORK_OF_COUNTED: Final = 1 << 11  # the multiplications of each that repay a kernel then
+ROWS_OF_IREE: Final = 4  # that its tiles of vectors have at least
 STRIDE: Final = 2048  # rows that begin so many bytes apart compete for places in the cache
 
 
@@ -134,7 +136,8 @@ def product_tiles(
     if sizes.m <= FEW:
         is_large = sizes.work >= WORK_OF_VECTOR and sizes.k > 1
         return _few_rows(target, sizes.m, sizes.n, sizes.k, dtype) if is_large and not right_along_k else None
-    if sizes.work < WORK or sizes.k < width:
+    is_even = sizes.m % ROWS_OF_IREE == 0 and sizes.n % width == 0
+    if sizes.work < (WORK if is_even else WORK_OF_UNEVEN) or sizes.k < width:
         return None
     return _many_rows(target, sizes, left_along_k, right_along_k, dtype)
 

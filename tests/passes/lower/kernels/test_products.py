@@ -377,6 +377,10 @@ def test_rows_by_a_vector_have_a_kernel_from_some_size_on() -> None:
 def test_some_products_have_no_kernel() -> None:
     assert chosen("cpu", 1, 64, 64, 64) is not None
     assert chosen("cpu", 1, 4, 4, 4) is None, "a small one"
+    assert chosen("cpu:x86-64-v3", 1, 64, 64, 32) is None, "tiles of IREE's divide it"
+    assert chosen("cpu:x86-64-v3", 1, 41, 43, 47) is not None, "none divides it"
+    assert chosen("cpu:x86-64-v3", 1, 62, 64, 32) is not None, "none divides its rows"
+    assert chosen("cpu:x86-64-v3", 1, 19, 23, 31) is None, "a small one"
     assert chosen("cpu", 1, 0, 640, 64) is None, "an empty one"
     assert chosen("cpu", 900, 3, 3, 3) is None, "a batch of small ones"
     assert chosen("cpu", 1, 2, 640, 640, orders=(True, True)) is None, "a few sums along rows"
