@@ -36,16 +36,13 @@ def started(folder: Path, layers: int, **options: Any) -> subprocess.Popen[str]:
     command = [str(ADZE), "build", "model.py:model", "--in", "f32[n,8]", "--in", "f32[8,8]"]
     command += ["-t", "cpu:x86-64-v3", "--keep-ir", "-o", "model.vmfb"]
     environment = {**os.environ, "ADZE_CACHE": "off", **options.pop("env", {})}
-    return subprocess.Popen(
-        command,
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        **options,
-    )
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    # A process whose parent ignores SIGINT, as in a shell's background, ignores it too.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return subprocess.Popen(command, cwd=folder, env=environment, **pipes, **options)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def finished(build: subprocess.Popen[str]) -> None:
