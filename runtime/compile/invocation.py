@@ -130,8 +130,8 @@ class Invocation:
         # Alive until the session is closed: ctypes does not keep the callback for us. A handler set through
         # the MLIR bindings would abort the process, as compiling runs without the interpreter's lock.
         self._callback = _DIAGNOSTIC_CALLBACK(self._note)
-        self._session.context.enable_multithreading(False)
         self._is_threaded = False
+        self._allow_threads(False)
 
     def __enter__(self) -> Self:
         return self
@@ -285,7 +285,7 @@ class Invocation:
         self._has_targets = self._has_targets or phase not in _WITHOUT_TARGETS
         if (phase in _THREADED and _has_threads()) != self._is_threaded:
             self._is_threaded = not self._is_threaded
-            self._session.context.enable_multithreading(self._is_threaded)
+            self._allow_threads(self._is_threaded)
         self._call("SetCompileFromPhase", ctypes.c_char_p, self._phase.encode())
         self._call("SetCompileToPhase", ctypes.c_char_p, phase.encode())
         return bool(self._invocation.execute())
@@ -363,9 +363,18 @@ class Invocation:
         self._invocation = None
         self._session = self._api.Session()
         self._has_targets = self._is_refused = False
-        self._session.context.enable_multithreading(False)
         self._is_threaded = False
+        self._allow_threads(False)
         self._session.set_flags(*self._flags)
+
+    def _allow_threads(self, are_allowed: bool) -> None:
+        """Let passes run on several threads. `Session.context` would take the context from the session, and
+        nothing frees it then: 4 MB for each compile."""
+        borrow = self._library.ireeCompilerSessionBorrowContext
+        allow = self._library.mlirContextEnableMultithreading
+        borrow.restype, borrow.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+        allow.restype, allow.argtypes = None, [ctypes.c_void_p, ctypes.c_bool]
+        allow(borrow(self._session._session_p), are_allowed)
 
     def _close(self) -> None:
         if self._invocation is not None:

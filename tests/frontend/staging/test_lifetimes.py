@@ -209,3 +209,16 @@ def test_many_calls_and_arrays_of_many_sizes_leave_no_memory_behind_compiled() -
     work(5000)
     grown = resident() - before
     assert grown < 2 << 20, f"{grown} bytes more"  # 50 bytes a call would be 2.5 MB
+
+
+@pytest.mark.skipif(not MEMORY.exists(), reason="memory is counted in /proc")
+def test_compiles_leave_no_memory_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each one left its MLIR context, of 4 MB."""
+    monkeypatch.setenv("ADZE_CACHE", "off")
+    x = np.ones(8, np.float32)
+    for number in range(3):
+        adze.jit(lambda x, number=number: x * number + 1)(x)
+    before = resident()
+    for number in range(10):
+        adze.jit(lambda x, number=number: x * number + 2)(x)
+    assert resident() - before < 20 << 20
