@@ -73,6 +73,7 @@ WRITES = """
 import os, signal, sys
 from pathlib import Path
 from adze.runtime.artifact.files import write_atomically
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the parent may ignore it
 fsync = os.fsync
 def die(handle):
     fsync(handle)
