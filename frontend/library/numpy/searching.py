@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from .arguments import (
     normalize_axis,
     refuse_out,
     require_sizes,
+    scalar,
     shape_error,
     type_error,
 )
@@ -29,6 +30,10 @@ from .promotion import asarray_of, broadcast, broadcast_together, convert, promo
 from .reductions import sum as sum_of
 from .reshaping import atleast_1d, ravel
 from .take import take
+
+COPIED: Final = 512
+"""Elements of a table that is copied before it is searched: vectors of a kernel take elements from memory of
+its own alone."""
 
 
 def where(
@@ -181,6 +186,8 @@ def searchsorted(
     low = ops.broadcast_in_dim(count_array(0, dtype), shape=wanted.shape, dimensions=())
     if size == 0:
         return ops.convert(low, dtype=INT64)
+    if size <= COPIED:
+        table = ops.pad(table, scalar(0, table.dtype), low=(0,), high=(1,), interior=(0,))
     left = size
     while left:  # `low` elements are known to come before, and `left` more may: ask the one in their middle
         step = (left + 1) // 2
