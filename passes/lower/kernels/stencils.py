@@ -19,19 +19,24 @@ from operator import add
 from typing import Final, TypeAlias
 
 from ....dialects import mlir
-from ...ir.aliases import Operation, Type, Value
+from ...ir.aliases import Block, Operation, Type, Value
 from ..tuning.row_tiles import RowLoops
 from ..tuning.stencil_tiles import StencilLoops, StencilShape, are_computed_again
 from .builder import Array, Number, Place, index, loop, when
 from .element_code import Code, Scope
 from .executable import workgroup_id
+from .loops.windows import number_of
 from .reduced_rows import Row, places_of
 from .reduction_programs import BITS, EXTRACT, Constant, Loaded, ReductionProgram, Step
 from .reduction_reader import Reader, is_inside
 from .tensor_sizes import GENERIC, STORE, OfAnotherKind, access_of, kinds_of, require
 
+SLOW: Final = {"math.sqrt": 16, "arith.divf": 4}
+"""Operations that take as long as several simple ones."""
+
 Reach: TypeAlias = "tuple[int, int]"
 Offsets: TypeAlias = "tuple[int, ...]"
+Offset: TypeAlias = "tuple[Value | None, int]"
 
 
 def read_stage(function: Operation) -> ReductionProgram | None:
@@ -82,10 +87,6 @@ class _StageReader(Reader):
         return ReductionProgram(self._parameters, self._sizes, (), (step,), ((step, argument),))
 
 
-SLOW: Final = {"math.sqrt": 16, "arith.divf": 4}
-"""Operations that take as long as several simple ones."""
-
-
 @dataclass(frozen=True, eq=False)
 class Stage:
     """A dispatch, and the program of its kernel."""
@@ -130,10 +131,15 @@ class _Ring(Array):
 
 
 class _Computed(Array):
-    """What a stage computes, as if it were in memory: each vector is computed where it is read."""
+    """What a stage computes, as if it were in memory: each vector is computed where it is first read.
+
+    There is no memref; what a block of code has computed, it has for all that read the same place.
+    """
 
     def __init__(self, stage: Stage, arrays: Sequence[Array], loops: RowLoops) -> None:
         self._program, self._arrays, self._loops = stage.program, arrays, loops
+        self._block: Block | None = None
+        self._known: dict[tuple[int, tuple[Offset, ...]], Number] = {}
 
     @property
     def element(self) -> Type:
@@ -142,9 +148,31 @@ class _Computed(Array):
 
     def vector(self, width: int, *places: Place) -> Number:
         """`width` elements of the last axis, from the place on."""
-        code = Code(self._program, self._arrays, width, self._loops.has_gathers)
-        scope = Scope(code, {loop: index(place) for loop, place in enumerate(places)}, width)
-        return code.lifted(scope.of(self._program.steps[0]))
+        block = mlir.ir.InsertionPoint.current.block
+        if self._block is None or block != self._block:
+            self._block, self._known = block, {}
+        key = width, tuple(map(_offset_of, places))
+        if key not in self._known:
+            code = Code(self._program, self._arrays, width, self._loops.has_gathers)
+            scope = Scope(code, {loop: index(place) for loop, place in enumerate(places)}, width)
+            self._known[key] = code.lifted(scope.of(self._program.steps[0]))
+        return self._known[key]
+
+
+def _offset_of(place: Place) -> Offset:
+    """A place as a value, None for none, and a number that is added to it."""
+    if isinstance(place, int):
+        return None, place
+    value, total = place.value, 0
+    while not isinstance(value.owner, mlir.ir.Block):
+        operation = value.owner.operation
+        if operation.name == "arith.constant":
+            return None, total + int(operation.attributes["value"].value)
+        added = number_of(operation.operands[1]) if operation.name == "arith.addi" else None
+        if added is None:
+            break
+        value, total = operation.operands[0], total + added
+    return value, total
 
 
 @dataclass(frozen=True)

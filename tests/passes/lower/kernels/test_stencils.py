@@ -137,6 +137,20 @@ def test_what_is_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     assert kept(lambda x: laplace(xp.sqrt(laplace(x))), given(150, 130)) == 1
 
 
+def test_long_chains_compute_each_element_once_for_a_vector() -> None:
+    """Each stage is read at two places: without what is known, code doubles with each of them."""
+
+    def smoothed(x: Any) -> Any:
+        for _ in range(16):
+            x = x[:, 1:] + x[:, :-1]
+        return x
+
+    text = str(kernels_of(smoothed, given(150, 130), target=AVX2, passes=STENCILS))
+    assert text.count("arith.addf") < 4000
+    x = given(150, 130)
+    np.testing.assert_array_equal(adze.jit(smoothed)(x), smoothed(x))
+
+
 def test_gradients() -> None:
     x = given(60, 90)
     got = adze.jit(adze.grad(lambda x: (along_rows(x) * 2).sum()))(x)
