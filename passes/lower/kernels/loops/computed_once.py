@@ -45,18 +45,24 @@ def _is_static(operation: Operation) -> bool:
 
 
 def _destination(operation: Operation) -> int | None:
-    """Which operand is the array that an op writes into."""
+    """Which operand is the first array that an op writes into, the only one of an op with one result."""
     if operation.name == GENERIC:
-        return len(operation.operands) - 1
+        return len(operation.operands) - len(operation.results)
     return 1 if operation.name == INSERTION else None
+
+
+def _is_written(operation: Operation, number: int) -> bool:
+    """Whether an op writes into one of its operands."""
+    place = _destination(operation)
+    return place is not None and place <= number < place + len(operation.results)
 
 
 def _is_only_read(value: Value) -> bool:
     """Whether no use of an array, or of a part of it, writes into it."""
     for use in value.uses:
         user = use.owner.operation
-        place = _destination(user)
-        is_read = user.name in READERS if place is None else use.operand_number != place
+        has_arrays = _destination(user) is not None
+        is_read = not _is_written(user, use.operand_number) if has_arrays else user.name in READERS
         if not is_read or (user.name in VIEWS and not _is_only_read(user.results[0])):
             return False
     return True

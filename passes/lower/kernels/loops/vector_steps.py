@@ -169,7 +169,7 @@ class _Steps:
         """Whether a value is one of a step."""
         if isinstance(value.owner, mlir.ir.Block):
             return bool(value.owner == self.operation.regions[0].blocks[0])
-        return value.owner.operation in self._inside
+        return bool(value.owner.operation.parent == self.operation)
 
     def _moves(self, value: Value) -> bool:
         """Whether a place is as far from the step's number in every step."""
