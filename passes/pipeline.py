@@ -51,6 +51,7 @@ from .lower.tuning.conflicts import resolve_tiles
 from .lower.tuning.hints import ModuleHints
 from .lower.tuning.kernel_tiles import TileKernels
 from .optimize.dead_results import eliminate_dead_results
+from .optimize.early_slices import EarlySlices
 from .optimize.inline import inline
 from .optimize.simplify import simplify
 from .partition.combine import CombineCollectives
@@ -109,6 +110,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     DirectCollectives(),
     Plan(),
     ChooseBranches(),
+    EarlySlices(),
     ExpandRoutines(),
     RoutineKernels(),
     SplitLanes(),
