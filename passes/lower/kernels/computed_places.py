@@ -1,6 +1,7 @@
 """Which numbers in the code of a kernel are sums of multiples of the places of its loops.
 
-Input: a value of the code of an element, and the sizes of the loops. Output: an `Affine`, or None.
+Input: a value of the code of an element, the sizes of the loops, and what is known of numbers that show at
+the call. Output: an `Affine`, or None.
 Idea: a reversed array is read at `999 - i`, and indices that count are clamped to where they are anyway. What
 the loops' sizes say about the least and the greatest value decides clamps, comparisons, quotients and
 remainders. So elements that lie side by side are found where they were written as elements at any place.
@@ -9,11 +10,12 @@ remainders. So elements that lie side by side are found where they were written 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, TypeAlias
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias, TypeVar
 
 from ....dialects import mlir
 from ...ir.aliases import Operation, Type, Value
+from .counted_sizes import MOST, Counted, Size
 
 INDEX: Final = "linalg.index"
 
@@ -26,14 +28,22 @@ _UNSIGNED: Final = frozenset(
 _SIGNED_ORDER: Final = ("slt", "sle", "sgt", "sge")
 _UNSIGNED_ORDER: Final = ("ult", "ule", "ugt", "uge")
 _EQUALITY: Final = ("eq", "ne")
+_Key = TypeVar("_Key", bound="int | Counted")
 
 
 @dataclass(frozen=True, slots=True)
 class Affine:
-    """`constant`, and for loops the factor that their place is multiplied with; no factor is 0."""
+    """`constant`, for loops the factor that their place is multiplied with, and for numbers that show at the
+    call the factor that they are multiplied with; no factor is 0."""
 
     constant: int
     factors: Mapping[int, int]
+    numbers: Mapping[Counted, int] = field(default_factory=dict)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether this is a number that is known."""
+        return not self.factors and not self.numbers
 
     def factor(self, loop: int) -> int:
         """By how much the number grows from one place of a loop to the next."""
@@ -41,16 +51,37 @@ class Affine:
 
     def plus(self, other: Affine, times: int = 1) -> Affine:
         """This number and a multiple of another one."""
-        loops = {*self.factors, *other.factors}
-        factors = {loop: self.factor(loop) + times * other.factor(loop) for loop in sorted(loops)}
-        kept = {loop: factor for loop, factor in factors.items() if factor}
-        return Affine(self.constant + times * other.constant, kept)
+        factors = _sum(self.factors, other.factors, times)
+        numbers = _sum(self.numbers, other.numbers, times)
+        return Affine(self.constant + times * other.constant, factors, numbers)
 
-    def range(self, sizes: Sequence[int]) -> tuple[int, int]:
+    def range(self, sizes: Sequence[Size]) -> tuple[int, int]:
         """The least and the greatest value where no loop is empty."""
-        ends = [factor * (sizes[loop] - 1) for loop, factor in self.factors.items()]
-        low, high = (sum(pick(end, 0) for end in ends) for pick in (min, max))
-        return self.constant + low, self.constant + high
+        low, high = (self._end(sizes, is_low) for is_low in (True, False))
+        return low, high
+
+    def _end(self, sizes: Sequence[Size], is_low: bool) -> int:
+        """The least or the greatest value, by the greatest places of loops that bring it there."""
+        end, numbers = self.constant, dict(self.numbers)
+        for loop, factor in self.factors.items():
+            size = sizes[loop]
+            if (factor < 0) != is_low:
+                continue
+            if isinstance(size, Counted):
+                end -= factor
+                numbers[size] = numbers.get(size, 0) + factor
+            else:
+                end += factor * (size - 1)
+        for number, factor in numbers.items():
+            least = 1 if number in sizes else -MOST
+            end += factor * (least if (factor > 0) == is_low else MOST)
+        return end
+
+
+def _sum(left: Mapping[_Key, int], right: Mapping[_Key, int], times: int) -> dict[_Key, int]:
+    """The factors of a sum."""
+    found = {key: left.get(key, 0) + times * right.get(key, 0) for key in dict.fromkeys((*left, *right))}
+    return {key: factor for key, factor in found.items() if factor}
 
 
 Known: TypeAlias = "dict[Value, Affine | None]"
@@ -60,11 +91,11 @@ Known: TypeAlias = "dict[Value, Affine | None]"
 class Places:
     """The sizes of the loops, and for each loop of an op those that it goes over, the last one fastest."""
 
-    sizes: Sequence[int]
+    sizes: Sequence[Size]
     loops: Sequence[Sequence[int]]
 
     def of(self, value: Value, known: Known) -> Affine | None:
-        """What a value is, None where it is no such sum; `known` remembers."""
+        """What a value is, None where it is no such sum; `known` remembers, and says what numbers are."""
         if value not in known:
             owner = value.owner
             found = None if isinstance(owner, mlir.ir.Block) else self._applied(owner.operation, known)
@@ -100,22 +131,26 @@ class Places:
             return numbers[0]
         return self._combined(name, *numbers) if len(numbers) == 2 else None
 
-    def _place(self, loop: int) -> Affine:
+    def _place(self, loop: int) -> Affine | None:
         """The place of a loop of the op."""
-        factors, step = {}, 1
+        factors: dict[int, int] = {}
+        step: int | None = 1
         for each in reversed(self.loops[loop]):
-            if self.sizes[each] > 1:
+            size = self.sizes[each]
+            if step is None:
+                return None
+            if isinstance(size, Counted) or size > 1:
                 factors[each] = step
-            step *= self.sizes[each]
+            step = None if isinstance(size, Counted) else step * size
         return Affine(0, factors)
 
     def _combined(self, name: str, left: Affine, right: Affine) -> Affine | None:
         if name in ("arith.addi", "arith.subi"):
             return left.plus(right, 1 if name == "arith.addi" else -1)
         if name == "arith.muli":
-            if left.factors and right.factors:
+            if not left.is_constant and not right.is_constant:
                 return None
-            number, times = (right, left.constant) if not left.factors else (left, right.constant)
+            number, times = (right, left.constant) if left.is_constant else (left, right.constant)
             return Affine(0, {}).plus(number, times)
         if name in ("arith.minsi", "arith.minui", "arith.maxsi", "arith.maxui"):
             low, high = left.plus(right, -1).range(self.sizes)
@@ -131,7 +166,7 @@ class Places:
     def _divided(self, number: Affine, by: Affine) -> tuple[Affine, Affine] | None:
         """The quotient by a positive number, and the remainder."""
         divisor = by.constant
-        if by.factors or divisor < 1:
+        if not by.is_constant or divisor < 1 or number.numbers:
             return None
         whole = {loop: f // divisor for loop, f in number.factors.items() if f % divisor == 0}
         left = {loop: f for loop, f in number.factors.items() if f % divisor}

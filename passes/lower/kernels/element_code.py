@@ -16,12 +16,13 @@ from ....dialects import mlir
 from ...ir.aliases import Operation, Type, Value
 from .builder import Array, Number, Place, broadcast, constant, index, product
 from .computed_places import Affine, Known, Places
+from .counted_sizes import Size
 from .gathers import can_gather, gather
-from .reduction_programs import COMBINING, EXTRACT, Constant, Loaded, ReductionProgram, Size, Source, Step
+from .reduction_programs import COMBINING, EXTRACT, Constant, Loaded, ReductionProgram, Source, Step
 from .strided_vectors import gathered, load_strided
+from .tensor_sizes import number_of
 
 _BIT: Final = 1
-_MOST: Final = 1 << 40  # no array has so many elements
 
 Key: TypeAlias = "Value | Step"
 """A number that is known: a value of the code of an element, or what a step has reduced."""
@@ -47,8 +48,9 @@ class Code:
 
     def affine(self, step: Step, value: Value) -> Affine | None:
         """A value of the code of a step as a sum of multiples of places, None for other numbers."""
-        sizes = [_MOST if size is None else size for size in self.program.known_sizes]
-        return Places(sizes, step.loops).of(value, self._affine)
+        if not self._affine:
+            self._affine.update(self.program.known)
+        return Places(self.program.sizes, step.loops).of(value, self._affine)
 
     def size(self, loop: int) -> Place:
         """The size of a loop."""
@@ -141,7 +143,7 @@ class Scope:
 
     def _compute(self, step: Step, wanted: Sequence[Value], possible: Set[Value]) -> None:
         """Compute those of the values that `wanted` take which are not known and possible."""
-        operations = _operations(step, wanted)
+        operations = self._operations(step, wanted)
         used = {operand for each in operations for operand in each.operands}.union(wanted)
         for argument, (source, loops) in zip(_arguments(step), step.inputs, strict=False):
             if argument in used and argument in possible and self.find(argument) is None:
@@ -150,6 +152,18 @@ class Scope:
             result = operation.results[0]
             if result in possible and self.find(result) is None:
                 self.values[result] = self._applied(step, operation)
+
+    def _operations(self, step: Step, wanted: Sequence[Value]) -> list[Operation]:
+        """The operations of a step that some of its values take, in turn; sums of multiples of places take
+        none."""
+        needed, found = set(wanted), []
+        for each in reversed(step.operations if step.result in needed else _body(step)):
+            result = each.results[0]
+            if result in needed:
+                found.append(each)
+                if self.code.affine(step, result) is None:
+                    needed.update(each.operands)
+        return found[::-1]
 
     def _applied(self, step: Step, operation: Operation) -> Number:
         affine = self.code.affine(step, operation.results[0])
@@ -161,8 +175,11 @@ class Scope:
 
     def _operand(self, value: Value) -> Number:
         found = self.find(value)
-        if found is None:
-            found = self.values[value] = constant_of(value.owner.attributes["value"])  # outside of the code
+        if found is None:  # outside of the code
+            owner = value.owner.operation
+            at = number_of(owner)
+            found = constant_of(owner.attributes["value"]) if at is None else self.code.numbers[at.number]
+            self.values[value] = found
         return found
 
     def _number(self, affine: Affine, type_: Type) -> Number:
@@ -181,6 +198,9 @@ class Scope:
         number = None
         for loop, factor in affine.factors.items():
             part = self.places[loop] * factor if factor != 1 else self.places[loop]
+            number = part if number is None else number + part
+        for counted, factor in affine.numbers.items():
+            part = self.code.numbers[counted.number] * factor
             number = part if number is None else number + part
         if number is None:
             return index(affine.constant)
@@ -243,16 +263,8 @@ def size_of(size: Size, numbers: Sequence[Number]) -> Place:
     return size if isinstance(size, int) else numbers[size.number]
 
 
-def _operations(step: Step, wanted: Sequence[Value]) -> list[Operation]:
-    """The operations of a step that some of its values take, in turn."""
-    if wanted == [step.result]:
-        return step.operations
-    needed, found = set(wanted), []
-    for each in reversed(step.operations):
-        if each.results[0] in needed:
-            needed.update(each.operands)
-            found.append(each)
-    return found[::-1]
+def _body(step: Step) -> list[Operation]:
+    return [each.operation for each in step.code.regions[0].blocks[0].operations][:-1]
 
 
 def _arguments(step: Step) -> list[Value]:

@@ -17,6 +17,7 @@ from ...base import Pass
 from ...ir.aliases import Value
 from ..tuning.row_tiles import element_loops
 from .element_code import Code
+from .element_pieces import Pieces
 from .element_reader import read_elements
 from .reduced_rows import Rows
 from .reduction_programs import BITS, EXTRACT, ReductionProgram, Step
@@ -37,8 +38,11 @@ class ElementKernels(Pass):
 
 def _code(target: Target, program: ReductionProgram) -> WrittenKernel | None:
     """The code of a program, None where IREE's is as good."""
-    loops = element_loops(target, program.static_sizes, _bits(program), program.operations)
-    return functools.partial(Rows, program, loops) if loops else None
+    loops = element_loops(target, program.known_sizes, _bits(program), program.operations)
+    if loops is None:
+        return None
+    code = Pieces if program.known_sizes == (None,) else Rows
+    return functools.partial(code, program, loops)
 
 
 def _bits(program: ReductionProgram) -> int:

@@ -9,19 +9,17 @@ for each of them. A loop that is one alone is divided as well, so that several w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import Final
+from math import prod
 
 from ....dialects import mlir
-from ...ir.aliases import Operation, Type, Value
+from ...ir.aliases import Operation, Value
 from ..tuning.row_tiles import piece_of
-from .computed_places import INDEX, Places
+from .computed_places import INDEX, Affine, Known, Places
+from .counted_sizes import Counted, Size
+from .loop_parts import PLACES, Parts, Product
 from .reduction_programs import BITS, Constant, Loaded, Parameter, ReductionProgram, Source, Step
 from .reduction_reader import Reader, is_inside
 from .tensor_sizes import GENERIC, STORE, OfAnotherKind, access_of, kinds_of, require
-
-_QUOTIENTS: Final = ("arith.divsi", "arith.divui")
-_REMAINDERS: Final = ("arith.remsi", "arith.remui")
 
 
 def read_elements(function: Operation) -> ReductionProgram | None:
@@ -38,13 +36,12 @@ def read_elements(function: Operation) -> ReductionProgram | None:
 class _ElementReader(Reader):
     """What is known of the values of a kernel, and how the loops of its only op are divided."""
 
-    are_sizes_known = True
-
     def __init__(self) -> None:
         super().__init__()
-        self._loops: tuple[int, ...] = ()
+        self._loops: tuple[Size, ...] = ()
         self._groups: list[tuple[int, ...]] = []
-        self._shapes: dict[int, list[int]] = {}
+        self._shapes: dict[int, list[Size]] = {}
+        self._places: dict[Value, Affine] = {}
 
     def program(self, block: mlir.ir.Block) -> ReductionProgram:
         """The program of a function's block."""
@@ -52,6 +49,7 @@ class _ElementReader(Reader):
         operations = [each.operation for each in block.operations]
         stores = [each for each in operations if each.name == STORE]
         for operation in operations:
+            self._tensors.note_tensor(operation)
             if operation.name not in (GENERIC, STORE):
                 self._note(operation)
         generics = [each for each in operations if each.name == GENERIC]
@@ -65,8 +63,7 @@ class _ElementReader(Reader):
             self._known[stores[0].operands[0]] = steps[0]
         arguments = [self._written(each) for each in stores]
         self._require_stored([argument for _, argument in arguments])
-        seen = tuple(Parameter(self._seen(number)) for number in range(len(self._arguments)))
-        return ReductionProgram(seen, self._sizes, (), steps, tuple(arguments))
+        return ReductionProgram(self._seen(), self._sizes, (), steps, tuple(arguments), self._places)
 
     def _copy(self, store: Operation) -> Operation:
         """An op that computes what a kernel stores as it is, of elements that do not lie side by side."""
@@ -100,65 +97,101 @@ class _ElementReader(Reader):
 
     def _is_known(self, operation: Operation) -> bool:
         """Also the quotients and remainders that say which loops there were."""
-        if super()._is_known(operation):
+        if super()._is_known(operation) and operation.name != INDEX:
             return True
-        places = Places(self._loops, self._groups)
-        return len(operation.results) == 1 and places.of(operation.results[0], {}) is not None
+        places, known = Places(self._loops, self._groups), dict(self._places)
+        return len(operation.results) == 1 and _is_sum(operation, places, known)
+
+    def _require_along_memory(self, source: Loaded, loops: tuple[int, ...]) -> None:
+        """What differs along the last loop lies along memory, at equal distances."""
+        last = len(self._sizes) - 1
+        if last in loops:
+            require(loops.index(last) == len(loops) - 1 and source.axes[-1] == len(source.offsets) - 1)
 
     # -- loops -----------------------------------------------------------------------------------------
 
     def _divide(self, root: Operation) -> None:
         """The loops of the program, and which of them each loop of the op is."""
         require(set(kinds_of(root)) == {"parallel"})
-        sizes = [size for size in self._tensors.of_loops(root) if isinstance(size, int)]
-        ends = [_parts(root, loop, size) for loop, size in enumerate(sizes)]
-        if len(sizes) == 1 and len(ends[0]) == 2:
-            piece = piece_of(sizes[0])
-            ends = [[1, piece, sizes[0]]] if piece else ends
-        found: list[int] = []
-        for each in ends:
-            parts = [high // low for low, high in pairwise(each)][::-1]
-            self._groups.append(tuple(range(len(found), len(found) + len(parts))))
-            found += parts
+        sizes = [self._tensors.representative(size) for size in self._tensors.of_loops(root)]
+        found: list[Size] = []
+        for loop, size in enumerate(sizes):
+            parts = Parts(root, loop, self._product(size), self._products())
+            mine = [size] if parts.sizes is None else parts.sizes
+            if mine == [size] and len(sizes) == 1 and isinstance(size, int):
+                piece = piece_of(size)
+                mine = [size // piece, piece] if piece else mine
+            for value, part in parts.places.items():
+                self._places[value] = Affine(0, {len(found) + part: 1})
+            self._groups.append(tuple(range(len(found), len(found) + len(mine))))
+            found += mine
         self._sizes = self._loops = tuple(found)
         self._kept = tuple(range(len(found)))
+        self._places |= self._known_numbers()
+
+    def _product(self, size: Size) -> Product:
+        """A size as a product of sizes."""
+        if isinstance(size, int):
+            return Product(size)
+        terms = self._passed.get(size, {})
+        ((factors, times),) = terms.items() if len(terms) == 1 else [((size,), 1)]
+        sizes = [self._tensors.representative(each) for each in factors]
+        known = [each for each in sizes if isinstance(each, int)]
+        return Product(times * prod(known), tuple(sorted(s for s in sizes if isinstance(s, Counted))))
+
+    def _products(self) -> dict[Value, Product]:
+        """The numbers of the workload as products."""
+        return {value: self._product(number) for value, number in self._tensors.numbers.items()}
 
     def _divided(self, source: Loaded, loops: Sequence[int]) -> tuple[Loaded, tuple[int, ...]]:
         """A part of an argument as the program's loops go over it; `loops`: those of the op."""
-        shape = mlir.ir.RankedTensorType(self._arguments[source.argument][1]).shape
-        seen: list[int] = []
-        parts: dict[str, list[int]] = {name: [] for name in ("offsets", "axes", "sizes", "strides", "loops")}
-        source_sizes = [size for size in source.sizes if isinstance(size, int)]
+        shape = self._sizes_of(source.argument)
+        seen: list[Size] = []
+        offsets: list[int] = []
+        axes: list[int] = []
+        sizes: list[Size] = []
+        strides: list[int] = []
+        mine: list[int] = []
         for axis, size in enumerate(shape):
             group: tuple[int, ...] = ()
             if axis in source.axes:
                 group = self._groups[loops[source.axes.index(axis)]]
-                parts["axes"] += range(len(seen), len(seen) + len(group))
-                parts["loops"] += group
+                axes += range(len(seen), len(seen) + len(group))
+                mine += group
             if len(group) > 1:
-                whole = (source.offsets[axis], source_sizes[axis], source.strides[axis]) == (0, size, 1)
-                require(whole)
-                sizes = [self._loops[loop] for loop in group]
-                seen += sizes
-                parts["sizes"] += sizes
-                parts["offsets"] += [0] * len(group)
-                parts["strides"] += [1] * len(group)
+                require((source.offsets[axis], source.strides[axis]) == (0, 1))
+                require(self._tensors.are_equal([source.sizes[axis]], [size]))
+                parts = [self._loops[loop] for loop in group]
+                seen += parts
+                sizes += parts
+                offsets += [0] * len(group)
+                strides += [1] * len(group)
             else:
                 seen.append(size)
-                parts["sizes"].append(source_sizes[axis])
-                parts["offsets"].append(source.offsets[axis])
-                parts["strides"].append(source.strides[axis])
+                sizes.append(source.sizes[axis])
+                offsets.append(source.offsets[axis])
+                strides.append(source.strides[axis])
         self._see(source.argument, seen)
-        seen_parts = (tuple(parts[name]) for name in ("offsets", "axes", "sizes", "strides"))
-        return Loaded(source.argument, *seen_parts), tuple(parts["loops"])
+        return Loaded(source.argument, tuple(offsets), tuple(axes), tuple(sizes), tuple(strides)), tuple(mine)
 
-    def _see(self, argument: int, shape: list[int]) -> None:
+    def _see(self, argument: int, shape: Sequence[Size]) -> None:
         """An argument is seen with these axes, and never with others."""
-        require(self._shapes.setdefault(argument, shape) == shape)
+        kept = [self._tensors.representative(size) for size in shape]
+        require(self._shapes.setdefault(argument, kept) == kept)
 
-    def _seen(self, argument: int) -> Type:
-        type_ = mlir.ir.RankedTensorType(self._arguments[argument][1])
-        return mlir.ir.RankedTensorType.get(self._shapes.get(argument, type_.shape), type_.element_type)
+    def _seen(self) -> tuple[Parameter, ...]:
+        """What is passed, arrays with the axes that they are seen with."""
+        found, numbers = [], iter(range(len(self._arguments)))
+        for each in self._parameters:
+            if each.type is not None:
+                shape = self._shapes.get(argument := next(numbers), self._sizes_of(argument))
+                element = mlir.ir.RankedTensorType(each.type).element_type
+                dynamic = mlir.ir.ShapedType.get_dynamic_size()
+                sizes = [size if isinstance(size, int) else dynamic for size in shape]
+                counted = tuple(size for size in shape if isinstance(size, Counted))
+                each = Parameter(mlir.ir.RankedTensorType.get(sizes, element), counted)
+            found.append(each)
+        return tuple(found)
 
     # -- the op and its results ------------------------------------------------------------------------
 
@@ -174,7 +207,7 @@ class _ElementReader(Reader):
         *body, last = [each.operation for each in block.operations]
         gathered = {value: source for each in body for value, source in self._checked(each, root)}
         for source in gathered.values():
-            self._see(source.argument, [size for size in source.sizes if isinstance(size, int)])
+            self._see(source.argument, source.sizes)
         strided = any(isinstance(s, Loaded) and s.axes and s.strides[s.axes[-1]] != 1 for s, _ in inputs)
         require(bool(gathered) or strided)
         returned = last.operands[number]
@@ -203,27 +236,12 @@ class _ElementReader(Reader):
         return step, argument
 
 
-def _parts(root: Operation, loop: int, size: int) -> list[int]:
-    """What the place of a loop is divided by, with 1 and the loop's size around."""
-    ends = {1, size}
-    known: dict[Value, tuple[int, int | None]] = {}  # (place // first) % second
-    for each in root.regions[0].blocks[0].operations:
-        operation = each.operation
-        if operation.name == INDEX:
-            if int(mlir.ir.IntegerAttr(operation.attributes["dim"]).value) == loop:
-                known[operation.results[0]] = (1, None)
-        elif operation.name in (*_QUOTIENTS, *_REMAINDERS) and operation.operands[0] in known:
-            by = operation.operands[1].owner
-            if isinstance(by, mlir.ir.Block) or by.operation.name != "arith.constant":
-                continue
-            divisor = int(mlir.ir.IntegerAttr(by.operation.attributes["value"]).value)
-            first, second = known[operation.operands[0]]
-            if divisor < 1 or (second is not None and second % divisor):
-                continue
-            ends.add(first * divisor)
-            is_quotient = operation.name in _QUOTIENTS
-            left = second // divisor if second is not None else None
-            known[operation.results[0]] = (first * divisor, left) if is_quotient else (first, divisor)
-    ordered = sorted(ends)
-    divide = all(high % low == 0 for low, high in pairwise(ordered))
-    return ordered if divide and ordered[-1] == size else [1, size]
+def _is_sum(operation: Operation, places: Places, known: Known) -> bool:
+    """Whether an op computes a sum of multiples of places, or what only such sums are computed of."""
+    (result,) = operation.results
+    if places.of(result, known) is not None:
+        return True
+    users = [use.owner for use in result.uses]
+    return operation.name in PLACES and all(
+        len(user.results) == 1 and _is_sum(user, places, known) for user in users
+    )

@@ -25,19 +25,24 @@ def can_gather(array: Array) -> bool:
     """Whether the elements of an array lie in row-major order from its start, and are of a size for it."""
     type_ = array.type
     is_plain = type_.layout == mlir.ir.AffineMapAttr.get(mlir.ir.AffineMap.get_identity(type_.rank))
-    return is_plain and type_.rank > 0 and type_.has_static_shape and str(array.element) in BYTES
+    return is_plain and type_.rank > 0 and str(array.element) in BYTES
 
 
 def gather(array: Array, width: int, count: int, places: Sequence[Number]) -> Number:
     """A vector whose first `count` elements are those at `places`, one vector or number along each axis."""
-    ir, shape = mlir.ir, [int(n) for n in array.type.shape]
-    bits = ir.IntegerType.get_signless(32 if prod(shape) < 2**31 else 64)
+    ir, shape = mlir.ir, [array.size(axis) for axis in range(array.type.rank)]
+    known = [n for n in shape if isinstance(n, int)]
+    is_short = len(known) == len(shape) and prod(known) < 2**31
+    bits = ir.IntegerType.get_signless(32 if is_short else 64)
     numbers = ir.VectorType.get([width], bits)
     linear: Number | None = None
     for place, n in zip(places, shape, strict=True):
         each = place if place.is_vector else broadcast(place, ir.VectorType.get([width], place.type))
         here = Number(mlir.arith.index_cast(numbers, each.value))
-        linear = here if linear is None else linear * n + here
+        if linear is not None:
+            size = n if isinstance(n, int) else Number(mlir.arith.index_cast(bits, n.value))
+            here = linear * size + here
+        linear = here
     assert linear is not None
     pointer = ir.Type.parse("!llvm.ptr")
     address = mlir.memref.extract_aligned_pointer_as_index(array.memref)

@@ -14,7 +14,7 @@ end.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isqrt
 from typing import Final
@@ -35,6 +35,7 @@ from .builder import (
     local,
     loop,
     most,
+    when,
 )
 from .element_code import Code, Key, Scope, combined, from_memory, identity, in_memory, total
 from .executable import stored_element, workgroup_id
@@ -118,7 +119,7 @@ class Row:
     row: Scope
     kept: Mapping[Key, Array]
     computed: set[Key] = field(default_factory=set)
-    part: tuple[Number, int] | None = None
+    part: tuple[Number, Place] | None = None
 
     @property
     def _size(self) -> Place:
@@ -256,9 +257,31 @@ class Row:
         if isinstance(size, int) and isinstance(whole, int):
             if size > whole:
                 written(whole, _counts(width, size - whole))
+        elif not self.code.program.summed:
+            self._store_last(whole, index(size), lambda at: written(at, [width]), stored)
         else:
             with loop(whole, size, together) as at:
                 written(at, _masked(width, at_once, size - at))
+
+    def _store_last(
+        self,
+        whole: Place,
+        size: Number,
+        written: Callable[[Number], None],
+        stored: Sequence[tuple[Step, int]],
+    ) -> None:
+        """Store the last elements of a row that are taken from elsewhere: as vectors, the last of which has
+        some elements that are stored already, or one by one where there are too few for one."""
+        width = self.loops.width
+        has_vectors = size >= width
+        with when(has_vectors), loop(whole, size, width) as at:
+            written(at.least(size - width))
+        with when(has_vectors ^ 1), loop(0, size) as at:
+            place = at if self.part is None else self.part[0] + at
+            element = self._elements(place, 0)
+            for step, argument in stored:
+                array = self.code.arrays[argument]
+                array[(*self.row.places.values(), place)] = in_memory(element.of(step), array)
 
     def _prepare(self, steps: Sequence[Step]) -> None:
         """Compute what is the same for all elements, outside of the loop."""

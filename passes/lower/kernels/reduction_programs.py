@@ -18,6 +18,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 from ....dialects import mlir
 from ...ir.aliases import Operation, Type, Value
+from .computed_places import Affine
+from .counted_sizes import Counted, Size
 
 
 def _greatest(type_: Type, is_signed: bool) -> int:
@@ -66,15 +68,6 @@ BITS: Final = {
 CHEAP: Final = 8  # operations of an element that are rather done again in a second loop than kept
 GATHER: Final = 8  # operations that take as long as reading an element at any place
 EXTRACT: Final = "tensor.extract"
-
-
-class Counted(NamedTuple):
-    """A size that shows at the call: the place that it has among the numbers of the workload."""
-
-    number: int
-
-
-Size: TypeAlias = "int | Counted"
 
 
 class Parameter(NamedTuple):
@@ -157,13 +150,15 @@ Source: TypeAlias = "Loaded | Constant | Step"
 @dataclass(frozen=True, slots=True)
 class ReductionProgram:
     """What is passed; the sizes of the loops as the elements lie in memory; which loops are summed; steps in
-    order; what is stored in which array."""
+    order; what is stored in which array; and what values of the code of elements are that IREE computes of
+    places and of sizes."""
 
     parameters: tuple[Parameter, ...]
     sizes: tuple[Size, ...]
     summed: tuple[int, ...]
     steps: tuple[Step, ...]
     stores: tuple[tuple[Step, int], ...]
+    known: Mapping[Value, Affine] = field(default_factory=dict)
 
     @property
     def arguments(self) -> tuple[Type, ...]:

@@ -8,12 +8,14 @@ array that has an axis for every loop says in which order the elements lie in me
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Final
 
 from ....dialects import mlir
 from ...ir.aliases import Operation, Type, Value
-from .computed_places import INDEX
+from .computed_places import INDEX, Affine
+from .counted_sizes import Counted, Size
+from .passed_numbers import Polynomial, numbers_passed_to
 from .reduction_programs import (
     BITS,
     COMBINING,
@@ -22,7 +24,6 @@ from .reduction_programs import (
     Loaded,
     Parameter,
     ReductionProgram,
-    Size,
     Source,
     Step,
 )
@@ -73,6 +74,7 @@ class Reader:
         self._sizes: tuple[Size, ...] = ()
         self._summed: tuple[int, ...] = ()
         self._kept: tuple[int, ...] = ()
+        self._passed: Mapping[Counted, Polynomial] = {}
 
     def program(self, block: mlir.ir.Block) -> ReductionProgram:
         """The program of a function's block."""
@@ -97,7 +99,9 @@ class Reader:
                 self._note(operation)
         self._require_stored([argument for _, argument in stores])
         sizes = tuple(self._tensors.representative(size) for size in self._sizes)
-        program = ReductionProgram(self._parameters, sizes, self._summed, tuple(steps), tuple(stores))
+        program = ReductionProgram(
+            self._parameters, sizes, self._summed, tuple(steps), tuple(stores), self._known_numbers()
+        )
         require(isinstance(sizes[-1], int) or not any(step.gathered for step in steps))
         return program
 
@@ -123,6 +127,11 @@ class Reader:
             self._arguments.append((match[1], _numeric(type_)))
             parameters.append(Parameter(type_, sizes))
         self._parameters = tuple(parameters)
+        self._passed = numbers_passed_to(block.owner.operation) if numbers else {}
+        for number, terms in self._passed.items():
+            ((product, factor),) = terms.items() if len(terms) == 1 else [((), 0)]
+            if factor == 1 and len(product) == 1:
+                self._tensors.note_equal(number, product[0])
 
     def _array(self, value: Value) -> int:
         """The number of the array that a value is."""
@@ -135,6 +144,29 @@ class Reader:
         argument = self._tensors.argument(value)
         type_ = mlir.ir.RankedTensorType(self._arguments[self._array(value)][1])
         return self._tensors.of_argument(argument, type_.shape)
+
+    def _sizes_of(self, argument: int) -> tuple[Size, ...]:
+        """The sizes of an argument."""
+        arrays = [each for each in self._parameters if each.type is not None]
+        counted, dynamic = iter(arrays[argument].sizes), mlir.ir.ShapedType.get_dynamic_size()
+        shape = mlir.ir.RankedTensorType(arrays[argument].type).shape
+        return tuple(next(counted) if size == dynamic else int(size) for size in shape)
+
+    def _known_numbers(self) -> dict[Value, Affine]:
+        """The numbers of the workload as sums of multiples of others, each by one for all that are equal."""
+        return {value: self._number(number) for value, number in self._tensors.numbers.items()}
+
+    def _number(self, number: Counted) -> Affine:
+        """A number of the workload as a sum of multiples of others."""
+        terms = self._passed.get(number, {})
+        if not terms or any(len(product) > 1 for product in terms):
+            terms = {(number,): 1}
+        found = Affine(0, {})
+        for product, factor in terms.items():
+            size = self._tensors.representative(product[0]) if product else 1
+            one = Affine(0, {}, {size: 1}) if isinstance(size, Counted) else Affine(size, {})
+            found = found.plus(one, factor)
+        return found
 
     def _require_stored(self, arguments: Sequence[int]) -> None:
         """Each argument that is written is stored once, and these come last."""
@@ -261,7 +293,8 @@ class Reader:
                 assert isinstance(source, Loaded)
                 yield operand, source
             else:
-                require(is_inside(operand, operation) or isinstance(source, Constant))
+                is_number = operand in self._tensors.numbers
+                require(is_inside(operand, operation) or is_number or isinstance(source, Constant))
 
     def _is_known(self, operation: Operation) -> bool:
         """Whether an op of an element's code is one that vectors have."""
@@ -270,9 +303,9 @@ class Reader:
 
     def _is_whole(self, source: Loaded) -> bool:
         """Whether a part of an argument is all of it."""
-        shape = mlir.ir.RankedTensorType(self._arguments[source.argument][1]).shape
-        is_dense = set(source.strides) <= {1}
-        return is_dense and source.sizes == tuple(shape) and source.axes == tuple(range(len(shape)))
+        shape = self._sizes_of(source.argument)
+        is_dense = set(source.strides) <= {1} and source.axes == tuple(range(len(shape)))
+        return is_dense and self._tensors.are_equal(source.sizes, shape)
 
     def _input(self, value: Value, loops: tuple[int, ...]) -> tuple[Source, tuple[int, ...]]:
         """Where an input comes from; what is computed here has to be read as it is written."""

@@ -9,12 +9,12 @@ of one loop are equal, whatever values say so.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ....dialects import mlir
 from ...ir.aliases import Operation, Value
-from .reduction_programs import Counted, Size
+from .counted_sizes import Counted, Size
 
 GENERIC: Final = "linalg.generic"
 LOAD: Final = "iree_tensor_ext.dispatch.tensor.load"
@@ -43,9 +43,9 @@ class TensorSizes:
 
     def note_number(self, operation: Operation) -> bool:
         """Whether an op says which number of the workload an argument is; it is remembered."""
-        if operation.name != _ORDINAL:
+        number = number_of(operation)
+        if number is None:
             return False
-        number = Counted(int(mlir.ir.IntegerAttr(operation.attributes["ordinal"]).value))
         self._numbers[operation.results[0]] = self._numbers[operation.operands[0]] = number
         return True
 
@@ -57,6 +57,15 @@ class TensorSizes:
         self._sources[operation.results[0]] = source
         self._tensors[source] = tuple(self.number(size) for size in sizes)
         return True
+
+    @property
+    def numbers(self) -> Mapping[Value, Counted]:
+        """The numbers of the workload, by their values."""
+        return self._numbers
+
+    def note_equal(self, one: Size, other: Size) -> None:
+        """Remember that two sizes are equal."""
+        self._joined(one, other)
 
     def number(self, value: Value) -> Counted:
         """The size that a value is."""
@@ -156,6 +165,13 @@ class TensorSizes:
                 one, other = other, one
             self._equal[other] = one
         return one
+
+
+def number_of(operation: Operation) -> Counted | None:
+    """The number of the workload that an op says its operand is."""
+    if operation.name != _ORDINAL:
+        return None
+    return Counted(int(mlir.ir.IntegerAttr(operation.attributes["ordinal"]).value))
 
 
 def kinds_of(operation: Operation) -> list[str]:

@@ -73,10 +73,14 @@ def row_loops(
     return RowLoops(width, min(QUICK, fit), min(LONG, fit), min(block, rows), gathers)
 
 
-def element_loops(target: Target, sizes: Sequence[int], bits: int, operations: int) -> RowLoops | None:
-    """The loops of a kernel that takes elements from elsewhere, the last of `sizes` along memory."""
+def element_loops(target: Target, sizes: Sequence[int | None], bits: int, operations: int) -> RowLoops | None:
+    """The loops of a kernel that takes elements from elsewhere, the last of `sizes` along memory.
+
+    `sizes`: None for those that show at the call.
+    """
     loops = row_loops(target, sizes, bits, operations, kept=0)
-    return loops if loops and (len(sizes) > 1 or sizes[0] <= MOST) else None
+    is_short = len(sizes) > 1 or sizes[0] is None or sizes[0] <= MOST
+    return loops if loops and is_short else None
 
 
 def takes_rows(target: Target, shape: Sequence[object], dtype: np.dtype) -> bool:

@@ -70,13 +70,16 @@ def run_reduction(
     (executable,) = (o for o in module.body.operations if o.operation.name == "stream.executable")
     symbol = mlir.ir.StringAttr(executable.attributes["sym_name"]).value
     (dispatch,) = (o for o in _operations(module.operation) if o.name == "flow.dispatch")
-    passed = [v for v in dispatch.operands if isinstance(v.type, mlir.ir.IndexType)]
     segments = list(mlir.ir.DenseI32ArrayAttr(dispatch.attributes["operandSegmentSizes"]))
-    sizes = [np.int64(_size(v, arrays)) for v in passed]
-    workload, arguments = sizes[: segments[0]], sizes[segments[0] :]
-    arguments = arguments[: len(passed) - segments[0] - segments[2] - segments[3]]
-    counts = counts_of(module, symbol, [int(n) for n in workload])
-    return run_kernel(module, symbol, [*(bound or arrays), *arguments], counts)
+    operands = list(dispatch.operands)
+    workload = [_size(value, arrays) for value in operands[: segments[0]]]
+    tensors = iter(bound or arrays)
+    given_to = [
+        np.int64(_size(value, arrays)) if isinstance(value.type, mlir.ir.IndexType) else next(tensors)
+        for value in operands[segments[0] : segments[0] + segments[1]]
+    ]
+    counts = counts_of(module, symbol, workload)
+    return run_kernel(module, symbol, given_to, counts)
 
 
 def _operations(operation: Any) -> Iterator[Any]:
@@ -88,11 +91,22 @@ def _operations(operation: Any) -> Iterator[Any]:
 
 
 def _size(value: Any, arrays: Sequence[np.ndarray]) -> int:
-    """The size of an argument that a value of the host is."""
+    """What a value of the host is: the size of an argument, or what is computed of some."""
     operation = value.owner.operation
-    assert operation.name == "hal.buffer_view.dim", operation.name
-    array = mlir.ir.BlockArgument(operation.operands[0]).arg_number
-    return arrays[array].shape[mlir.ir.IntegerAttr(operation.attributes["index"]).value]
+    if operation.name == "hal.buffer_view.dim":
+        array = mlir.ir.BlockArgument(operation.operands[0]).arg_number
+        return arrays[array].shape[mlir.ir.IntegerAttr(operation.attributes["index"]).value]
+    if operation.name == "arith.constant":
+        return mlir.ir.IntegerAttr(operation.attributes["value"]).value
+    compute = {
+        "arith.addi": int.__add__,
+        "arith.subi": int.__sub__,
+        "arith.muli": int.__mul__,
+        "arith.minsi": min,
+        "arith.maxsi": max,
+        "arith.floordivsi": int.__floordiv__,
+    }
+    return compute[operation.name](*(_size(operand, arrays) for operand in operation.operands))
 
 
 def parts(result: Any) -> tuple[Any, ...]:

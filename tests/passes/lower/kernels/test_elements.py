@@ -171,6 +171,71 @@ def test_sizes_that_are_known_when_the_program_runs() -> None:
             np.testing.assert_array_equal(got[1], x[:, ::3])
 
 
+NAMED: tuple[tuple[Callable[[Any], Any], tuple[int | str, ...]], ...] = (
+    (folded, ("n", 256)),
+    (folded, ("n", "m")),
+    (folded, ("b", "n", "m")),
+    (reversed_columns, ("n", "m")),
+    (reversed_all, ("n", "m")),
+    (reversed_rows, ("n", "m")),
+    (folded, ("n",)),
+    (lambda x: x[..., ::3], (40, "m")),
+)
+
+
+@pytest.mark.parametrize("size", [5, 16, 133])
+@pytest.mark.parametrize("case", range(len(NAMED) - 1))
+def test_all_accesses_are_within_bounds_of_named_sizes(case: int, size: int) -> None:
+    function, spec = NAMED[case]
+    if not is_loop(function, *spec):
+        raise AssertionError(f"{function.__name__} {spec} is IREE's")
+    rows = {"b": 2, "n": size if len(spec) == 1 else 3, "m": size}
+    x = given(*(n if isinstance(n, int) else rows[n] for n in spec))
+    takes_two = function in (folded, reversed_rows)  # IREE passes it with one axis, too
+    bound = [x, x] if takes_two and len(spec) > 1 else [x]
+    (got,) = run_reduction(function, x, passes=ELEMENTS, bound=bound, shapes=[spec])
+    np.testing.assert_array_equal(got.reshape(function(x).shape), function(x))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.int64, np.float16, np.bool_])
+@pytest.mark.parametrize("case", range(len(NAMED)))
+def test_values_of_named_sizes(case: int, dtype: Any) -> None:
+    """Also of no elements, and of fewer than a vector has."""
+    function, spec = NAMED[case]
+    if dtype == np.bool_ and function is not reversed_all:
+        return
+    program = adze.trace(function, adze.ShapeDtype(spec, dtype)).lower("cpu").compile()
+    for b, n, m in (
+        (2, 3, 5),
+        (1, 0, 3),
+        (2, 3, 0),
+        (0, 2, 2),
+        (1, 1, 1),
+        (2, 4, 16),
+        (1, 70, 301),
+        (3, 9, 64),
+    ):
+        sizes = {"b": b, "n": n, "m": m}
+        x = given(*(size if isinstance(size, int) else sizes[size] for size in spec), dtype=dtype)
+        np.testing.assert_array_equal(program(x), function(x), err_msg=str(x.shape))
+
+
+def test_a_long_row_of_named_length_is_shared_by_workgroups() -> None:
+    program = adze.trace(folded, adze.ShapeDtype(("n",), np.float32)).lower("cpu").compile()
+    for size in (1 << 15, 65_537, 1_000_003):
+        x = given(size)
+        np.testing.assert_array_equal(program(x), folded(x))
+
+
+def test_special_numbers_at_computed_places_of_named_sizes() -> None:
+    program = adze.trace(reversed_columns, adze.ShapeDtype(("n", "m"), np.float32)).lower("cpu").compile()
+    for size in (3, 17, 64):
+        x = np.full((2, size), -0.0, np.float32)
+        x[0, 0], x[1, -1], x[1, 0] = np.nan, np.inf, -np.inf
+        np.testing.assert_array_equal(program(x), x[:, ::-1])
+        np.testing.assert_array_equal(np.signbit(program(x)), np.signbit(x[:, ::-1]))
+
+
 def test_which_kernels_are_written() -> None:
     for target in (AVX2, AVX512):
         for function in (reversed_columns, folded, thirds, two_ways):
