@@ -234,6 +234,16 @@ class LinalgBuilder:
         init = self.empty(shape, dtype)
         return self.bind_shape(filled(scalar, init), self.shape(init))
 
+    def host_number(self, scalar: Value, dtype: np.dtype) -> Value:
+        """An array without axes of a number that the host has.
+
+        Kernels of IREE take what is filled as a number. `tensor.from_elements` is a kernel that writes it to
+        memory, which costs a microsecond; for CUDA the pass `host-numbers` looks for it.
+        """
+        if self.kind is TargetKind.CPU:
+            return self.fill(scalar, (), dtype)
+        return mlir.tensor.from_elements(self.tensor_type((), dtype), [scalar])
+
     def constant(self, array: np.ndarray) -> Value:
         """A constant tensor, in a signless element type."""
         type_ = self.tensor_type(array.shape, array.dtype)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....dialects import mlir
 from ....dialects.ops.control.choices import place
 from ....dialects.types import INT32, INT64, from_storage
 from ..builder import Size, SizeOperation, Value
@@ -47,10 +46,9 @@ def lower_size_arithmetic(ctx: LoweringContext, m: Size, n: Size) -> Value:
 
 
 def lower_size_to_array(ctx: LoweringContext, n: Size, *, dtype: np.dtype) -> Value:
-    """`tensor.from_elements` of the size, converted."""
+    """A number of the host, converted."""
     b = ctx.builder
-    scalar = b.scalars.convert(INT64, dtype, b.size_scalar(n))
-    return mlir.tensor.from_elements(b.tensor_type((), dtype), [scalar])
+    return b.host_number(b.scalars.convert(INT64, dtype, b.size_scalar(n)), dtype)
 
 
 def lower_size_check(ctx: LoweringContext, m: Size, n: Size, *, message: str) -> None:

@@ -18,9 +18,8 @@ from .builder import Array, Number, Place, broadcast, constant, index, product
 from .computed_places import Affine, Known, Places
 from .counted_sizes import Size
 from .gathers import can_gather, gather
-from .reduction_programs import COMBINING, EXTRACT, Constant, Loaded, ReductionProgram, Source, Step
+from .reduction_programs import COMBINING, EXTRACT, Constant, Loaded, ReductionProgram, Scalar, Source, Step
 from .strided_vectors import gathered, load_strided
-from .tensor_sizes import number_of
 
 _BIT: Final = 1
 
@@ -60,6 +59,16 @@ class Code:
         """How often some loops go around."""
         return product(self.size(loop) for loop in loops)
 
+    def scalar(self, value: Value) -> Number:
+        """A number that is the same for the whole kernel."""
+        number = self.program.numbers.get(value)
+        if number is not None:
+            return self.numbers[number.number]
+        operation = value.owner.operation
+        if operation.name == "arith.constant":
+            return constant_of(operation.attributes["value"])
+        return applied(operation, [self.scalar(operand) for operand in operation.operands])
+
     def needs(self, step: Step) -> Mapping[Value, frozenset[int]]:
         """The loops that each value of the code of a step depends on."""
         if step not in self._needs:
@@ -68,7 +77,7 @@ class Code:
                 if isinstance(source, Step) and source.is_full:
                     found[argument] = self.needs(source)[source.result]
                 else:
-                    found[argument] = frozenset(() if isinstance(source, Constant) else loops)
+                    found[argument] = frozenset(loops if isinstance(source, Loaded | Step) else ())
             for operation in step.operations:
                 result = operation.results[0]
                 affine = self.affine(step, result)
@@ -176,9 +185,7 @@ class Scope:
     def _operand(self, value: Value) -> Number:
         found = self.find(value)
         if found is None:  # outside of the code
-            owner = value.owner.operation
-            at = number_of(owner)
-            found = constant_of(owner.attributes["value"]) if at is None else self.code.numbers[at.number]
+            found = self.code.scalar(value)
             self.values[value] = found
         return found
 
@@ -232,6 +239,8 @@ class Scope:
         """A constant, what a step computes or has reduced, or elements of an array."""
         if isinstance(source, Constant):
             return constant_of(source.attribute)
+        if isinstance(source, Scalar):
+            return self.code.scalar(source.value)
         if isinstance(source, Step):
             if not source.sums:
                 return self.of(source)
@@ -239,11 +248,11 @@ class Scope:
             assert reduced is not None
             return reduced
         array = self.code.arrays[source.argument]
-        places: list[Place] = list(source.offsets)
+        places = [size_of(offset, self.code.numbers) for offset in source.offsets]
         for axis, loop in zip(source.axes, loops, strict=True):
             stride = source.strides[axis]
             here = self.places[loop] * stride if stride != 1 else self.places[loop]
-            places[axis] = here + source.offsets[axis] if source.offsets[axis] else here
+            places[axis] = here + places[axis] if source.offsets[axis] else here
         if self.has_vectors and self.code.last in loops:
             along = source.strides[source.axes[loops.index(self.code.last)]]
             number = load_strided(array, self.code.width, self.count, along, *places)

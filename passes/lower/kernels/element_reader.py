@@ -15,9 +15,10 @@ from ....dialects import mlir
 from ...ir.aliases import Operation, Value
 from ..tuning.row_tiles import piece_of
 from .computed_places import INDEX, Affine, Known, Places
+from .copied_elements import GATHER, copy_of, rows_at_places
 from .counted_sizes import Counted, Size
 from .loop_parts import PLACES, Parts, Product
-from .reduction_programs import BITS, Constant, Loaded, Parameter, ReductionProgram, Source, Step
+from .reduction_programs import BITS, Constant, Loaded, Parameter, ReductionProgram, Scalar, Source, Step
 from .reduction_reader import Reader, is_inside
 from .tensor_sizes import GENERIC, STORE, OfAnotherKind, access_of, kinds_of, require
 
@@ -50,11 +51,11 @@ class _ElementReader(Reader):
         stores = [each for each in operations if each.name == STORE]
         for operation in operations:
             self._tensors.note_tensor(operation)
-            if operation.name not in (GENERIC, STORE):
+            if operation.name not in (GENERIC, STORE, GATHER):
                 self._note(operation)
         generics = [each for each in operations if each.name == GENERIC]
         require(len(generics) == 1 if generics else len(stores) == 1)
-        root = generics[0] if generics else self._copy(stores[0])
+        root = generics[0] if generics else self._copied(stores[0])
         self._divide(root)
         steps = tuple(self._element(root, number) for number in range(len(root.results)))
         if generics:
@@ -63,37 +64,26 @@ class _ElementReader(Reader):
             self._known[stores[0].operands[0]] = steps[0]
         arguments = [self._written(each) for each in stores]
         self._require_stored([argument for _, argument in arguments])
-        return ReductionProgram(self._seen(), self._sizes, (), steps, tuple(arguments), self._places)
+        return ReductionProgram(
+            self._seen(), self._sizes, (), steps, tuple(arguments), self._places, self._numbers
+        )
 
-    def _copy(self, store: Operation) -> Operation:
-        """An op that computes what a kernel stores as it is, of elements that do not lie side by side."""
+    def _copied(self, store: Operation) -> Operation:
+        """An op that computes what a kernel stores as it is, of elements that do not lie side by side, or of
+        rows at places that are read."""
         value = store.operands[0]
+        mlir.load_dialects(value.type.context)
+        # Where it turns out that IREE's kernel stays, nothing uses these ops.
+        if not isinstance(value.owner, mlir.ir.Block) and value.owner.name == GATHER:
+            made = rows_at_places(value.owner.operation)
+            require(made is not None)
+            assert made is not None
+            return made
         source = self._known.get(value)
         require(isinstance(source, Loaded))
         assert isinstance(source, Loaded)
         require(bool(source.axes) and source.strides[source.axes[-1]] != 1)
-        type_ = mlir.ir.RankedTensorType(value.type)
-        mlir.load_dialects(type_.context)
-        identity = mlir.ir.AffineMap.get_identity(type_.rank)
-        kinds = ", ".join(["#linalg.iterator_type<parallel>"] * type_.rank)
-        # Where it turns out that IREE's kernel stays, nothing uses this op.
-        with mlir.ir.InsertionPoint(store):
-            copy = mlir.ir.Operation.create(
-                GENERIC,
-                results=[type_],
-                operands=[value, value],
-                attributes={
-                    "indexing_maps": mlir.ir.ArrayAttr.get([mlir.ir.AffineMapAttr.get(identity)] * 2),
-                    "iterator_types": mlir.ir.Attribute.parse(f"[{kinds}]"),
-                    "operandSegmentSizes": mlir.ir.DenseI32ArrayAttr.get([1, 1]),
-                },
-                regions=1,
-            )
-            elements = [type_.element_type] * 2
-            block = copy.regions[0].blocks.append(*elements, arg_locs=[mlir.ir.Location.current] * 2)
-            with mlir.ir.InsertionPoint(block):
-                mlir.ir.Operation.create("linalg.yield", operands=[block.arguments[0]])
-        return copy
+        return copy_of(store)
 
     def _is_known(self, operation: Operation) -> bool:
         """Also the quotients and remainders that say which loops there were."""
@@ -147,7 +137,7 @@ class _ElementReader(Reader):
         """A part of an argument as the program's loops go over it; `loops`: those of the op."""
         shape = self._sizes_of(source.argument)
         seen: list[Size] = []
-        offsets: list[int] = []
+        offsets: list[Size] = []
         axes: list[int] = []
         sizes: list[Size] = []
         strides: list[int] = []
@@ -218,9 +208,9 @@ class _ElementReader(Reader):
 
     def _taken(self, value: Value, loops: tuple[int, ...]) -> tuple[Source, tuple[int, ...]]:
         source = self._known.get(value)
-        require(isinstance(source, Loaded | Constant))
-        assert isinstance(source, Loaded | Constant)
-        if isinstance(source, Constant):
+        require(isinstance(source, Loaded | Constant | Scalar))
+        assert isinstance(source, Loaded | Constant | Scalar)
+        if isinstance(source, Constant | Scalar):
             return source, ()
         source, mine = self._divided(source, loops)
         self._require_along_memory(source, mine)

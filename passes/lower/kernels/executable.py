@@ -243,7 +243,8 @@ def add_beside(
         with ir.InsertionPoint(block):
             _return_counts(workgroups(list(block.arguments)))
         with ir.InsertionPoint(functions.blocks.append()):
-            types = [index if each.type is None else ir.Type.parse("!stream.binding") for each in parameters]
+            binding = ir.Type.parse("!stream.binding")
+            types = [(each.scalar or index) if each.type is None else binding for each in parameters]
             function = mlir.func.FuncOp(entry, ir.FunctionType.get(types, []))
             with ir.InsertionPoint(function.add_entry_block([ir.Location.current] * len(types))):
                 _bind(list(function.arguments), parameters, emit)

@@ -39,8 +39,9 @@ def numbers_passed_to(function: Operation) -> dict[Counted, Polynomial]:
 def _passed(dispatch: Operation) -> dict[Counted, Polynomial]:
     """What a call says of the numbers of its workload."""
     count, *_ = mlir.ir.DenseI32ArrayAttr(dispatch.attributes["operandSegmentSizes"])
-    values = list(dispatch.operands)[:count]
-    passed = [_polynomial(value) for value in values]
+    equal = _checked_before(dispatch)
+    values = [equal.get(value, value) for value in list(dispatch.operands)[:count]]
+    passed = [_polynomial(value, equal) for value in values]
     standing: dict[Value, Counted] = {}
     for number, (value, terms) in enumerate(zip(values, passed, strict=True)):
         if terms == {(value,): 1}:
@@ -55,15 +56,38 @@ def _passed(dispatch: Operation) -> dict[Counted, Polynomial]:
     return found
 
 
-def _polynomial(value: Value) -> dict[tuple[Value, ...], int]:
+def _checked_before(dispatch: Operation) -> dict[Value, Value]:
+    """Values that the host has checked to be equal to others before it calls a kernel, and these."""
+    equal: dict[Value, Value] = {}
+    for each in dispatch.block.operations:
+        operation = each.operation
+        if operation == dispatch:
+            break
+        if operation.name != "cf.assert" or isinstance(operation.operands[0].owner, mlir.ir.Block):
+            continue
+        compared = operation.operands[0].owner.operation
+        if compared.name == "arith.cmpi" and _is_equality(compared):
+            left, right = (equal.get(operand, operand) for operand in compared.operands)
+            equal |= {value: left for value, other in equal.items() if other == right}
+            equal[right] = left
+    return equal
+
+
+def _is_equality(comparison: Operation) -> bool:
+    predicate = int(mlir.ir.IntegerAttr(comparison.attributes["predicate"]).value)
+    return predicate == int(mlir.arith.CmpIPredicate.eq)
+
+
+def _polynomial(value: Value, equal: Mapping[Value, Value]) -> dict[tuple[Value, ...], int]:
     """A number of the host by values that are no sums or products."""
+    value = equal.get(value, value)
     owner = value.owner
     operation = None if isinstance(owner, mlir.ir.Block) else owner.operation
     if operation is not None and operation.name == "arith.constant":
         return {(): int(mlir.ir.IntegerAttr(operation.attributes["value"]).value)}
     if operation is None or operation.name not in (*_SUMS, "arith.muli"):
         return {(value,): 1}
-    left, right = (_polynomial(operand) for operand in operation.operands)
+    left, right = (_polynomial(operand, equal) for operand in operation.operands)
     terms: Counter[tuple[Value, ...]] = Counter()
     if operation.name in _SUMS:
         terms.update(left)

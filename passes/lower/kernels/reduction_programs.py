@@ -71,10 +71,14 @@ EXTRACT: Final = "tensor.extract"
 
 
 class Parameter(NamedTuple):
-    """What a call passes to a kernel: an array with the sizes of its dynamic axes; without a type, a size."""
+    """What a call passes to a kernel: an array with the sizes of its dynamic axes; without a type, a number.
+
+    A number of the workload has its place there, and one of another type (`scalar`) a place behind these.
+    """
 
     type: Type | None
     sizes: tuple[Counted, ...] = ()
+    scalar: Type | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,7 @@ class Loaded:
     sizes and how much further the next element lies."""
 
     argument: int
-    offsets: tuple[int, ...]
+    offsets: tuple[Size, ...]
     axes: tuple[int, ...]
     sizes: tuple[Size, ...]
     strides: tuple[int, ...]
@@ -94,6 +98,13 @@ class Constant:
     """A tensor full of one number, or a number."""
 
     attribute: mlir.ir.Attribute
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A number that is passed, or computed of such for the whole kernel, or a tensor full of it."""
+
+    value: Value
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,14 +155,14 @@ class Step:
         return found[::-1]
 
 
-Source: TypeAlias = "Loaded | Constant | Step"
+Source: TypeAlias = "Loaded | Constant | Scalar | Step"
 
 
 @dataclass(frozen=True, slots=True)
 class ReductionProgram:
     """What is passed; the sizes of the loops as the elements lie in memory; which loops are summed; steps in
-    order; what is stored in which array; and what values of the code of elements are that IREE computes of
-    places and of sizes."""
+    order; what is stored in which array; what values of the code of elements are that IREE computes of places
+    and of sizes; and which values are numbers that are passed."""
 
     parameters: tuple[Parameter, ...]
     sizes: tuple[Size, ...]
@@ -159,6 +170,7 @@ class ReductionProgram:
     steps: tuple[Step, ...]
     stores: tuple[tuple[Step, int], ...]
     known: Mapping[Value, Affine] = field(default_factory=dict)
+    numbers: Mapping[Value, Counted] = field(default_factory=dict)
 
     @property
     def arguments(self) -> tuple[Type, ...]:

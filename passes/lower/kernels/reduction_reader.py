@@ -18,12 +18,14 @@ from .counted_sizes import Counted, Size
 from .passed_numbers import Polynomial, numbers_passed_to
 from .reduction_programs import (
     BITS,
+    CHEAP,
     COMBINING,
     EXTRACT,
     Constant,
     Loaded,
     Parameter,
     ReductionProgram,
+    Scalar,
     Source,
     Step,
 )
@@ -75,6 +77,9 @@ class Reader:
         self._summed: tuple[int, ...] = ()
         self._kept: tuple[int, ...] = ()
         self._passed: Mapping[Counted, Polynomial] = {}
+        self._scalars: dict[Value, Counted] = {}
+        self._steps: list[Step] = []
+        self._smaller: dict[Value, int] = {}
 
     def program(self, block: mlir.ir.Block) -> ReductionProgram:
         """The program of a function's block."""
@@ -85,24 +90,22 @@ class Reader:
         reductions = [o for o in operations if o.name == GENERIC and "reduction" in kinds_of(o)]
         require(bool(reductions))
         self._order(reductions[-1])
-        steps: list[Step] = []
         stores: list[tuple[Step, int]] = []
         for operation in operations:
-            if operation.name == GENERIC:
+            if operation.name == GENERIC and self._has_fewer_loops(operation):
+                self._smaller.update((result, number) for number, result in enumerate(operation.results))
+            elif operation.name == GENERIC:
                 for number, result in enumerate(operation.results):
-                    step = self._step(operation, number)
-                    self._known[result] = step
-                    steps.append(step)
+                    self._add(result, self._step(operation, number))
             elif operation.name == STORE:
                 stores.append(self._stored(operation))
             else:
                 self._note(operation)
         self._require_stored([argument for _, argument in stores])
         sizes = tuple(self._tensors.representative(size) for size in self._sizes)
-        program = ReductionProgram(
-            self._parameters, sizes, self._summed, tuple(steps), tuple(stores), self._known_numbers()
-        )
-        require(isinstance(sizes[-1], int) or not any(step.gathered for step in steps))
+        made, known = (tuple(self._steps), tuple(stores)), (self._known_numbers(), self._numbers)
+        program = ReductionProgram(self._parameters, sizes, self._summed, *made, *known)
+        require(isinstance(sizes[-1], int) or not any(step.gathered for step in self._steps))
         return program
 
     def _read_arguments(self, block: mlir.ir.Block) -> None:
@@ -116,8 +119,7 @@ class Reader:
         for argument in block.arguments:
             match = _ARGUMENT.fullmatch(str(argument.type))
             if match is None:
-                require(all(use.owner in numbers for use in argument.uses))
-                parameters.append(Parameter(None, (self._tensors.number(argument),)))
+                parameters.append(self._passed_number(argument))
                 continue
             type_ = mlir.ir.RankedTensorType(mlir.ir.Type.parse(match[2]))
             require(0 not in type_.shape and type_.encoding is None)
@@ -132,6 +134,18 @@ class Reader:
             ((product, factor),) = terms.items() if len(terms) == 1 else [((), 0)]
             if factor == 1 and len(product) == 1:
                 self._tensors.note_equal(number, product[0])
+
+    def _passed_number(self, argument: Value) -> Parameter:
+        """A number that is passed: one of the workload, or another one."""
+        if argument in self._tensors.numbers:
+            return Parameter(None, (self._tensors.number(argument),))
+        require(str(argument.type) in BITS and not isinstance(argument.type, mlir.ir.IndexType))
+        require(not self.are_sizes_known)
+        last = max((number.number for number in self._tensors.numbers.values()), default=-1)
+        number = Counted(max(last, *(n.number for n in self._scalars.values()), -1) + 1)
+        self._scalars[argument] = number
+        self._known[argument] = Scalar(argument)
+        return Parameter(None, (number,), argument.type)
 
     def _array(self, value: Value) -> int:
         """The number of the array that a value is."""
@@ -155,6 +169,11 @@ class Reader:
     def _known_numbers(self) -> dict[Value, Affine]:
         """The numbers of the workload as sums of multiples of others, each by one for all that are equal."""
         return {value: self._number(number) for value, number in self._tensors.numbers.items()}
+
+    @property
+    def _numbers(self) -> dict[Value, Counted]:
+        """The numbers that are passed, by their values."""
+        return {**self._tensors.numbers, **self._scalars}
 
     def _number(self, number: Counted) -> Affine:
         """A number of the workload as a sum of multiples of others."""
@@ -197,14 +216,22 @@ class Reader:
                 self._known[operation.results[0]] = Constant(value.get_splat_value())
         elif name == "linalg.fill":
             filled = self._known.get(operation.operands[0])
-            require(isinstance(filled, Constant))
-            assert isinstance(filled, Constant)
+            require(isinstance(filled, Constant | Scalar))
+            assert isinstance(filled, Constant | Scalar)
             self._known[operation.results[0]] = filled
         elif name == LOAD:
             self._known[operation.results[0]] = self._loaded(operation)
+        elif name in OF_VECTORS and all(self._is_scalar(operand) for operand in operation.operands):
+            (result,) = operation.results
+            require(str(result.type) in BITS)
+            self._known[result] = Scalar(result)
         else:
             known = self._tensors.note_number(operation) or self._tensors.note_array(operation)
             require(known or name in ("tensor.empty", "func.return"))
+
+    def _is_scalar(self, value: Value) -> bool:
+        """Whether a value is one number for the whole kernel."""
+        return value in self._tensors.numbers or isinstance(self._known.get(value), Constant | Scalar)
 
     def _loaded(self, operation: Operation) -> Loaded:
         argument = self._array(operation.operands[0])
@@ -236,12 +263,22 @@ class Reader:
         """The loop of each axis of what a step computes."""
         return tuple(loop for loops in step.loops for loop in loops) if step.is_full else self._kept
 
-    def _step(self, operation: Operation, number: int) -> Step:
-        """The result `number` of an op."""
+    def _add(self, result: Value, step: Step) -> None:
+        """Remember a step, and that a value is its result."""
+        self._known[result] = step
+        self._steps.append(step)
+
+    def _has_fewer_loops(self, operation: Operation) -> bool:
+        """Whether an op computes elements over a few of the loops, which those that use them tell."""
+        kinds = kinds_of(operation)
+        return "reduction" not in kinds and len(kinds) not in (len(self._sizes), len(self._kept))
+
+    def _step(self, operation: Operation, number: int, loops: tuple[int, ...] | None = None) -> Step:
+        """The result `number` of an op; `loops`: those of an op that has a few alone."""
         kinds, sizes = kinds_of(operation), self._tensors.of_loops(operation)
         count, results = len(self._sizes), len(operation.results)
-        has_elements = len(kinds) == count
-        positions = _positions(operation) if has_elements else self._kept
+        has_elements = len(kinds) == count or loops is not None
+        positions = loops or (_positions(operation) if has_elements else self._kept)
         sums = "reduction" in kinds
         require(len(positions) == len(kinds))
         require(self._tensors.are_equal(sizes, [self._sizes[p] for p in positions]))
@@ -287,14 +324,13 @@ class Reader:
         require(self._is_known(each))
         require(len(each.results) == 1 and str(each.results[0].type) in BITS)
         for position, operand in enumerate(each.operands):
-            source = self._known.get(operand)
             if each.name == EXTRACT and position == 0:
+                source = self._known.get(operand)
                 require(isinstance(source, Loaded) and self._is_whole(source))
                 assert isinstance(source, Loaded)
                 yield operand, source
             else:
-                is_number = operand in self._tensors.numbers
-                require(is_inside(operand, operation) or is_number or isinstance(source, Constant))
+                require(is_inside(operand, operation) or self._is_scalar(operand))
 
     def _is_known(self, operation: Operation) -> bool:
         """Whether an op of an element's code is one that vectors have."""
@@ -309,6 +345,10 @@ class Reader:
 
     def _input(self, value: Value, loops: tuple[int, ...]) -> tuple[Source, tuple[int, ...]]:
         """Where an input comes from; what is computed here has to be read as it is written."""
+        if value in self._smaller:
+            step = self._step(value.owner.operation, self._smaller.pop(value), loops)
+            require(step.length <= CHEAP)  # it is computed for each element
+            self._add(value, step)
         source = self._known.get(value)
         require(source is not None)
         assert source is not None

@@ -122,19 +122,21 @@ class TensorSizes:
         dynamic = mlir.ir.ShapedType.get_dynamic_size()
         return tuple(next(counted) if size == dynamic else int(size) for size in shape)
 
-    def part_of(self, operation: Operation) -> tuple[list[int], list[Size], list[int]]:
-        """The offsets, sizes and strides of what a kernel loads or stores; only sizes may be dynamic."""
+    def part_of(self, operation: Operation) -> tuple[list[Size], list[Size], list[int]]:
+        """The offsets, sizes and strides of what a kernel loads or stores; strides may not be dynamic."""
         segments = list(mlir.ir.DenseI32ArrayAttr(operation.attributes["operandSegmentSizes"]))
         *arrays, _, offsets, counted, strides = segments
-        require(offsets == strides == 0 and arrays == [1] * len(arrays))
+        require(strides == 0 and arrays == [1] * len(arrays))
         found = [
             list(mlir.ir.DenseI64ArrayAttr(operation.attributes[f"static_{what}"]))
             for what in ("offsets", "sizes", "strides")
         ]
-        values = iter(list(operation.operands)[len(operation.operands) - counted :])
+        values = iter(list(operation.operands)[len(operation.operands) - counted - offsets :])
         dynamic = mlir.ir.ShapedType.get_dynamic_size()
-        sizes: list[Size] = [self.number(next(values)) if n == dynamic else n for n in found[1]]
-        return found[0], sizes, found[2]
+        starts, sizes = (
+            [self.number(next(values)) if n == dynamic else n for n in static] for static in found[:2]
+        )
+        return starts, sizes, found[2]
 
     def of_loops(self, operation: Operation) -> tuple[Size, ...]:
         """The size of each loop of a generic."""

@@ -65,6 +65,9 @@ class KernelBuilder(LinalgBuilder):
         type_ = mlir.ir.RankedTensorType.get([1] * len(shape), scalar.type)
         return mlir.tensor.from_elements(type_, [scalar])
 
+    def host_number(self, scalar: Value, dtype: np.dtype) -> Value:
+        return self.single(scalar, ())
+
     # -- what IREE's host needs and a kernel does not -------------------------------------------
 
     def materialise(self, x: Value) -> Value:

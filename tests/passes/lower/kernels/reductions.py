@@ -75,7 +75,7 @@ def run_reduction(
     workload = [_size(value, arrays) for value in operands[: segments[0]]]
     tensors = iter(bound or arrays)
     given_to = [
-        np.int64(_size(value, arrays)) if isinstance(value.type, mlir.ir.IndexType) else next(tensors)
+        next(tensors) if isinstance(value.type, mlir.ir.RankedTensorType) else np.int64(_size(value, arrays))
         for value in operands[segments[0] : segments[0] + segments[1]]
     ]
     counts = counts_of(module, symbol, workload)
@@ -98,7 +98,9 @@ def _size(value: Any, arrays: Sequence[np.ndarray]) -> int:
         return arrays[array].shape[mlir.ir.IntegerAttr(operation.attributes["index"]).value]
     if operation.name == "arith.constant":
         return mlir.ir.IntegerAttr(operation.attributes["value"]).value
-    compute = {
+    compute: dict[str, Callable[..., int]] = {
+        "arith.index_cast": int,
+        "arith.index_castui": int,
         "arith.addi": int.__add__,
         "arith.subi": int.__sub__,
         "arith.muli": int.__mul__,

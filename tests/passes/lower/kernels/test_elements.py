@@ -12,6 +12,7 @@ import adze
 from adze import lax
 from adze import numpy as xp
 from adze.dialects import mlir
+from adze.frontend.staging.kernels import KERNELS
 from adze.passes.lower.kernels import element_kernels
 from adze.passes.lower.kernels.builder import Array
 from adze.passes.lower.kernels.computed_places import Affine, Places
@@ -234,6 +235,57 @@ def test_special_numbers_at_computed_places_of_named_sizes() -> None:
         x[0, 0], x[1, -1], x[1, 0] = np.nan, np.inf, -np.inf
         np.testing.assert_array_equal(program(x), x[:, ::-1])
         np.testing.assert_array_equal(np.signbit(program(x)), np.signbit(x[:, ::-1]))
+
+
+def taken_along(x: Any, i: Any) -> Any:
+    return xp.take_along_axis(x, i, 1)
+
+
+def taken_columns(x: Any, i: Any) -> Any:
+    return x[:, i[0]] * x.dtype.type(2)
+
+
+def taken_rows(x: Any, i: Any) -> Any:
+    return x[i]
+
+
+def taken_of_all(x: Any, i: Any) -> Any:
+    return x.ravel()[i] - x.dtype.type(1)
+
+
+TAKEN: tuple[tuple[Callable[..., Any], tuple[tuple[int | str, ...], ...]], ...] = (
+    (taken_along, (("n", "m"), ("n", "k"))),
+    (taken_columns, (("n", "m"), (1, "k"))),
+    (taken_rows, (("n", "m"), ("b", "k"))),
+    (taken_of_all, (("n", "m"), ("b", "k"))),
+)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8"])
+@pytest.mark.parametrize("case", range(len(TAKEN)))
+def test_elements_at_places_that_are_read_of_named_sizes(case: int, dtype: str) -> None:
+    """Negative ones count from the end, whose place shows at the call."""
+    function, specs = TAKEN[case]
+    dtypes = np.dtype(dtype), np.dtype(np.int32)
+    named = [adze.ShapeDtype(spec, type_) for spec, type_ in zip(specs, dtypes, strict=True)]
+    program = adze.trace(function, *named).lower("cpu").compile()
+    rng = np.random.default_rng(0)
+    for n, m, k, b in ((3, 5, 2, 2), (2, 1, 0, 1), (1, 70, 133, 3), (9, 40, 64, 0), (33, 17, 16, 4)):
+        x = given(n, m, dtype=dtypes[0])
+        rows = {"n": n, "b": b}.get(str(specs[1][0]), 1)
+        end = {2: n, 3: n * m}.get(case, m)
+        places = rng.integers(-end, end, (rows, k), np.int32)
+        np.testing.assert_array_equal(
+            program(x, places), function(x, places), err_msg=f"{x.shape} {places.shape}"
+        )
+
+
+def test_which_kernels_of_named_sizes_are_written() -> None:
+    for function, specs in TAKEN[:3]:
+        specs_ = [adze.ShapeDtype(spec, d) for spec, d in zip(specs, (np.float32, np.int32), strict=True)]
+        text = adze.trace(function, *specs_).at_stage(KERNELS, AVX512)
+        assert "tensor.extract" not in text
+        assert "iree_linalg_ext.gather" not in text
 
 
 def test_which_kernels_are_written() -> None:

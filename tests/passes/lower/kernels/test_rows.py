@@ -127,6 +127,43 @@ def test_values_of_named_sizes(dtype: Any) -> None:
                 np.testing.assert_allclose(result, want, rtol=1e-4, err_msg=f"{function.__name__} {shape}")
 
 
+def masked_means(x: Any, counts: Any) -> Any:
+    """Of the first elements of each row, two of which are left out."""
+    mask = xp.arange(x.shape[-1] - 2) < counts[:, None]
+    return xp.where(mask, x[:, 2:], 0).sum(-1) / x.shape[-1]
+
+
+def test_numbers_of_the_host_in_kernels_of_named_sizes() -> None:
+    """Means divide by a size, and slices begin at a place, that show at the call."""
+    specs = adze.ShapeDtype(("n", "m"), np.float32), adze.ShapeDtype(("n",), np.int32)
+    program = adze.trace(masked_means, *specs)
+    assert '"reduction"' not in program.at_stage(KERNELS, AVX2)
+    compiled = program.lower("cpu").compile()
+    for n, m in ((3, 2), (2, 3), (5, 19), (4, 133), (0, 9), (7, 64)):
+        x, counts = given(n, m), np.arange(n, dtype=np.int32) * 3 - 1
+        mask = np.arange(m - 2) < counts[:, None]
+        want = np.where(mask, x[:, 2:], 0).sum(-1, dtype=np.float64) / m
+        np.testing.assert_allclose(compiled(x, counts), want, rtol=1e-6)
+
+
+@pytest.mark.parametrize("axis", [1, 2])
+def test_masks_of_a_few_axes_of_named_sizes(axis: int) -> None:
+    """The lengths of sequences are converted on the way, by an op that has the first axis alone."""
+
+    def totals(x: Any, counts: Any) -> Any:
+        mask = xp.arange(x.shape[axis]) < counts[:, None]
+        return xp.where(xp.expand_dims(mask, 3 - axis), x, 0).sum(axis)
+
+    specs = adze.ShapeDtype(("b", "t", "d"), np.float32), adze.ShapeDtype(("b",), np.int32)
+    program = adze.trace(totals, *specs)
+    assert '"reduction"' not in program.at_stage(KERNELS, AVX2)
+    compiled = program.lower("cpu").compile()
+    for shape in ((3, 5, 7), (4, 33, 64), (2, 0, 3), (0, 2, 2), (1, 1, 40)):
+        x, counts = given(*shape), np.arange(shape[0], dtype=np.int32) * 3
+        mask = np.expand_dims(np.arange(shape[axis]) < counts[:, None], 3 - axis)
+        np.testing.assert_array_equal(compiled(x, counts), np.where(mask, x, 0).sum(axis))
+
+
 def test_special_numbers_in_the_ends_of_rows_of_named_sizes() -> None:
     program = adze.trace(lambda x: (x.max(-1), x.sum(-1), x.min(-1)), adze.ShapeDtype(("n", "m"), np.float32))
     compiled = program.lower().compile()
