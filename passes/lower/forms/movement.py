@@ -35,6 +35,8 @@ from .tensor_ops import (
     tensor_type_like,
 )
 
+NARROW: Final = 4  # elements of a row of which kernels load all for one
+LONG: Final = 256  # rows
 MOST_FOLLOWED: Final = 200  # ops that an array may be computed of, and is known to be of constants
 
 
@@ -208,7 +210,28 @@ def lower_slice(
         sizes.append(count_positions(b, first, last, strides[axis]))
     if 0 in sizes:
         return empty_like(b, x, sizes)
+    if _is_column(b.shape(x), start, sizes):
+        return _column(b, x, start, sizes, strides)
     return extract_slice(b, x, start, sizes, strides)
+
+
+def _is_column(shape: Sequence[Size], start: Sequence[Size], sizes: Sequence[Size]) -> bool:
+    """Whether a slice takes one column of long arrays of narrow rows, such as a coordinate of points."""
+    if len(shape) < 2 or not isinstance(shape[-1], int) or not isinstance(shape[-2], int):
+        return False
+    is_whole = (start[-2], sizes[-2], sizes[-1]) == (0, shape[-2], 1)
+    return is_whole and 1 < shape[-1] <= NARROW and shape[-2] >= LONG
+
+
+def _column(
+    b: LinalgBuilder, x: Value, start: Sequence[Size], sizes: Sequence[Size], strides: Sequence[int]
+) -> Value:
+    """A column as every n-th element of rows of n; kernels load these as vectors and shuffle them."""
+    *outer, count, width = b.shape(x)
+    assert isinstance(count, int) and isinstance(width, int)
+    rows = reshape(b, x, [*outer, count * width])
+    taken = extract_slice(b, rows, [*start[:-2], start[-1]], sizes[:-1], [*strides[:-2], width])
+    return reshape(b, taken, sizes)
 
 
 def require_inside(b: LinalgBuilder, axis: int, n: Size, first: Size, last: Size) -> None:

@@ -149,13 +149,20 @@ class _ElementReader(Reader):
                 axes += range(len(seen), len(seen) + len(group))
                 mine += group
             if len(group) > 1:
-                require((source.offsets[axis], source.strides[axis]) == (0, 1))
-                require(self._tensors.are_equal([source.sizes[axis]], [size]))
+                first, step = source.offsets[axis], source.strides[axis]
                 parts = [self._loops[loop] for loop in group]
-                seen += parts
                 sizes += parts
-                offsets += [0] * len(group)
-                strides += [1] * len(group)
+                if step == 1:
+                    require(first == 0 and self._tensors.are_equal([source.sizes[axis]], [size]))
+                else:  # the element at the same place of each `step`
+                    count, fastest = source.sizes[axis], parts[-1]
+                    require(isinstance(first, int) and first < step and isinstance(fastest, int))
+                    assert isinstance(fastest, int)
+                    require(isinstance(count, int) and size == count * step)
+                    parts = [*parts[:-1], fastest * step]
+                seen += parts
+                offsets += [*[0] * (len(group) - 1), first]
+                strides += [*[1] * (len(group) - 1), step]
             else:
                 seen.append(size)
                 sizes.append(source.sizes[axis])

@@ -26,6 +26,7 @@ KEPT_BYTES: Final = 3 << 14  # of elements of a row on the stack, of which IREE'
 QUICK: Final = 4  # vectors at once where the code of an element is short
 LONG: Final = 2  # and where it is long
 LONGEST: Final = 200  # operations of an element that are not too much code
+LONGEST_MOVED: Final = 1000  # and where IREE would do them number by number
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +46,22 @@ class RowLoops:
 
 
 def row_loops(
-    target: Target, sizes: Sequence[int | None], bits: int, operations: int, *, kept: int
+    target: Target,
+    sizes: Sequence[int | None],
+    bits: int,
+    operations: int,
+    *,
+    kept: int,
+    longest: int = LONGEST,
 ) -> RowLoops | None:
     """The loops of a kernel of rows, the last of `sizes`; its numbers have up to so many bits.
 
     `sizes`: None for those that show at the call. `operations`: what an element takes in all loops. `kept`:
-    how many numbers of each element of a row are kept on the stack from one loop to the next.
+    how many numbers of each element of a row are kept on the stack from one loop to the next. `longest`: more
+    operations than these are too much code.
     """
     width = max(target.vector_bits // bits, 1)
-    if target.architecture not in ARCHITECTURES or operations > LONGEST or width < 2:
+    if target.architecture not in ARCHITECTURES or operations > longest or width < 2:
         return None
     gathers = GATHERING in target.required_features
     known = [size for size in sizes if size is not None]
@@ -78,7 +86,7 @@ def element_loops(target: Target, sizes: Sequence[int | None], bits: int, operat
 
     `sizes`: None for those that show at the call.
     """
-    loops = row_loops(target, sizes, bits, operations, kept=0)
+    loops = row_loops(target, sizes, bits, operations, kept=0, longest=LONGEST_MOVED)
     is_short = len(sizes) > 1 or sizes[0] is None or sizes[0] <= MOST
     return loops if loops and is_short else None
 

@@ -19,6 +19,7 @@ from adze.passes.lower.kernels.computed_places import Affine, Places
 from adze.passes.lower.kernels.executable import Kernel, Kernels, Result
 from adze.passes.lower.kernels.strided_vectors import load_strided
 from adze.passes.lower.kernels.written_kernels import KernelWarning
+from adze.passes.lower.tuning.row_tiles import piece_of
 
 from .interpreter import run_kernel
 from .reductions import AVX2, AVX512, ELEMENTS, VULKAN, given, is_loop, kernels_of, run_reduction
@@ -99,6 +100,37 @@ def test_one_axis(size: int) -> None:
     got = adze.jit(lambda x: (x[::-1], x[::-1] + x, x[::2]))(x)
     for mine, want in zip(got, (x[::-1], x[::-1] + x, x[::2]), strict=True):
         np.testing.assert_array_equal(mine, want)
+
+
+def columns_of_points(x: Any) -> Any:
+    """Coordinates side by side, in one axis, and of more axes."""
+    flat, boxes = x.reshape(-1), x.reshape(4, -1, x.shape[-1])
+    lengths = x[:, 0] * x[:, 0] + x[:, 1] * x[:, 1]
+    return x[:, -1] + x[:, 0], lengths, flat[:: x.shape[1]] - flat[1 :: x.shape[1]], boxes[..., 1] * 2
+
+
+@pytest.mark.parametrize("count", [4, 1000, 10_000, 65_540, 99_996])
+@pytest.mark.parametrize("width", [2, 3, 4, 5])
+def test_columns_of_narrow_rows(count: int, width: int) -> None:
+    x = given(count, width)
+    for got, want in zip(adze.jit(columns_of_points)(x), columns_of_points(x), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float16", "float64", "complex64"])
+def test_dtypes_of_columns(dtype: str) -> None:
+    x = (given(20_000, 3) * 50).astype(dtype)
+    got = adze.jit(lambda x: [x[:, k] for k in range(3)])(x)
+    for k in range(3):
+        np.testing.assert_array_equal(got[k], x[:, k])
+
+
+@pytest.mark.parametrize("width", [2, 3, 4])
+def test_columns_are_read_within_bounds(width: int) -> None:
+    x = given(20_000, width)
+    pieces = x.reshape(-1, width * (piece_of(20_000) or 20_000))  # as the kernel sees it
+    (got,) = run_reduction(lambda x: x[:, 0] - x[:, -1], x, passes=ELEMENTS, bound=[pieces])
+    np.testing.assert_array_equal(got.reshape(-1), x[:, 0] - x[:, -1])
 
 
 def test_three_axes_that_are_one_for_iree() -> None:
