@@ -9,20 +9,27 @@ Whole rows go through `iree_linalg_ext.gather`, everything else through one `lin
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
 from ....dialects import mlir
+from ....dialects.dialect import BY_NAME
+from ....dialects.op import DIALECT
 from ....dialects.ops.indexing.gather import Windows
 from ....dialects.ops.indexing.windows import WindowMap
-from ....dialects.types import BOOL, INT64, TensorType, from_storage
+from ....dialects.types import BOOL, COMPLEX, INT64, TensorType, from_storage
+from ....runtime.targets import TargetKind
 from ..builder import LinalgBuilder, Size, Type, Value
 from ..iree.extracted_sources import extractable
 from ..iree.overwritten_arguments import owned
 from ..lowering import LoweringContext
 from ..tuning import configuration
+from ..tuning.row_tiles import element_loops
 from .movement import empty_like, reshape
 from .tensor_ops import extract_slice, insert_slice, size_product
+
+_BY_SYMBOL: Final = {f"{DIALECT}.{name}": op for name, op in BY_NAME.items()}
 
 
 def lower_dynamic_slice(ctx: LoweringContext, x: Value, *starts: Value, slice_sizes: Sequence[Size]) -> Value:
@@ -90,7 +97,10 @@ def lower_gather(
     indices: Value,
     **attributes: object,
 ) -> Value:
-    """Rows by `iree_linalg_ext.gather` (a copy of each), windows of any other kind element by element."""
+    """Rows by `iree_linalg_ext.gather` (a copy of each), windows of any other kind element by element.
+
+    So are rows of which elements are computed: a kernel of our own reads them where they lie.
+    """
     b = ctx.builder
     windows: Windows[Size] = Windows.of(attributes)
     numbers = windows.map(len(b.shape(x)), len(b.shape(indices)))
@@ -107,9 +117,20 @@ def lower_gather(
         value = np.zeros((), dtype) if fill is None else fill
         return b.fill(b.scalars.constant(dtype, value[()]), result, dtype)
     can = configuration.gathers_rows(ctx.target, ctx.result_type.dtype)
-    if can and is_rows(shape, numbers, window):
+    if can and is_rows(shape, numbers, window) and not _is_computed_with(ctx):
         return _gather_rows(ctx, x, indices, numbers, result, fill)
     return _gather_elements(ctx, x, indices, numbers, window, result, fill)
+
+
+def _is_computed_with(ctx: LoweringContext) -> bool:
+    """Whether elementwise ops alone take what is gathered, in loops of our own."""
+    type_, target = ctx.result_type, ctx.target
+    if not type_.is_static or type_.dtype in COMPLEX or target.kind is not TargetKind.CPU:
+        return False
+    users = [_BY_SYMBOL.get(use.owner.operation.name) for use in ctx.operation.results[0].uses]
+    if not all(op is not None and op.is_elementwise for op in users):
+        return False
+    return element_loops(target, type_.static_shape, 8 * type_.dtype.itemsize, operations=0) is not None
 
 
 def require_windows_fit(

@@ -102,6 +102,44 @@ def test_one_axis(size: int) -> None:
         np.testing.assert_array_equal(mine, want)
 
 
+@pytest.mark.parametrize("mode", ["clip", "fill", "promise_in_bounds"])
+@pytest.mark.parametrize("width", [1, 3, 32, 100, 1030])
+def test_rows_of_which_elements_are_computed(mode: str, width: int) -> None:
+    """Rows from two places, beyond the ends too, times a number each."""
+    table, weights = given(50, width), given(600)
+    rng = np.random.default_rng(width)
+    least, most = (0, 50) if mode == "promise_in_bounds" else (-70, 90)
+    first, second = (rng.integers(least, most, shape, dtype=np.int32) for shape in (600, (20, 30)))
+
+    def combined(table: Any, weights: Any, first: Any, second: Any) -> Any:
+        taken = xp.asarray(table)
+        rows = taken.at[first].get(mode=mode, fill_value=3) * weights[:, None]
+        return (
+            rows,
+            rows + taken.at[second.reshape(-1)].get(mode=mode, fill_value=3),
+            taken.at[second].get(mode=mode),
+        )
+
+    def taken(places: Any, fill: float) -> Any:
+        places = np.where(places < 0, places + 50, places)
+        rows = table[np.clip(places, 0, 49)]
+        return np.where(((places >= 0) & (places < 50))[..., None], rows, fill) if mode == "fill" else rows
+
+    rows = taken(first, 3) * weights[:, None]
+    want = rows, rows + taken(second.reshape(-1), 3), taken(second, np.nan)
+    for mine, other in zip(adze.jit(combined)(table, weights, first, second), want, strict=True):
+        np.testing.assert_array_equal(mine, other)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint32", "int64", "float16", "float64", "complex64"])
+def test_dtypes_of_rows_of_which_elements_are_computed(dtype: str) -> None:
+    table = (given(40, 130) * 20).astype(dtype)
+    places = np.random.default_rng(0).integers(0, 40, (2, 500))
+    got = adze.jit(lambda table, places: xp.where(table[places[0]] == table[places[1]], table[places[0]], 0))
+    want = np.where(table[places[0]] == table[places[1]], table[places[0]], np.zeros((), dtype))
+    np.testing.assert_array_equal(got(table, places), want)
+
+
 def columns_of_points(x: Any) -> Any:
     """Coordinates side by side, in one axis, and of more axes."""
     flat, boxes = x.reshape(-1), x.reshape(4, -1, x.shape[-1])
