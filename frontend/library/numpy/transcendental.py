@@ -6,14 +6,16 @@ Most are one primitive; the compositions here guard against overflow and cancell
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ....dialects.types import COMPLEX
 from ...tracing.interpreter import ops
+from ...transforms.custom_derivatives import custom_jvp
 from .arguments import float_value, full_like
-from .arithmetic import moving_with, root_of_squares
+from .arithmetic import root_of_squares
 from .elementwise_decorator import binary, elementwise, in_float32, unary
 from .promotion import stays_weak
 
@@ -99,28 +101,56 @@ def _power_of_two(x: Any) -> tuple[Any, Any]:
 @elementwise(np.logaddexp)
 def logaddexp(x: Any, y: Any) -> Any:
     """`log(e ** x + e ** y)` without overflow."""
-    return in_float32(lambda u, v: _log_sum(u, v, 1.0), x, y)
+    return in_float32(_natural_log_sum, x, y)
 
 
 @elementwise(np.logaddexp2)
 def logaddexp2(x: Any, y: Any) -> Any:
     """`log2(2 ** x + 2 ** y)` without overflow."""
-    return in_float32(lambda u, v: _log_sum(u, v, math.log(2)), x, y)
+    return in_float32(_binary_log_sum, x, y)
 
 
-def _log_sum(x: Any, y: Any, unit: float) -> Any:
-    """The logarithm of a sum of powers whose base has the logarithm `unit`."""
-    top, zero = ops.max(x, y), full_like(x, 0)
-    is_infinite = ops.compare(ops.abs(top), full_like(x, np.inf), direction="EQ")
-    finite = [ops.select(is_infinite, zero, v) for v in (x, y)]
-    power = ops.exp if unit == 1 else ops.exp2
-    tail = ops.log1p(power(ops.neg(ops.abs(ops.sub(*finite)))))
-    value = ops.add(ops.max(*finite), ops.mul(tail, full_like(x, 1 / unit)))
-    # Derivatives are those of the sum itself, over a constant: a maximum and a magnitude lose them at ties.
-    anchor = ops.stop_gradient(ops.max(*finite))
-    total = ops.add(*(power(ops.sub(v, anchor)) for v in finite))
-    smooth = ops.mul(ops.log(total), full_like(x, 1 / unit))
-    return ops.select(is_infinite, top, moving_with(value, smooth))
+@custom_jvp
+def _natural_log_sum(x: Any, y: Any) -> Any:
+    return ops.add(*_log_sum_parts(x, y, ops.exp))
+
+
+@_natural_log_sum.defjvp
+def _natural_log_sum_rule(primals: Any, tangents: Any) -> Any:
+    return _natural_log_sum(*primals), _mixed(primals, tangents, 1.0)
+
+
+@custom_jvp
+def _binary_log_sum(x: Any, y: Any) -> Any:
+    top, tail = _log_sum_parts(x, y, ops.exp2)
+    return ops.add(top, ops.mul(tail, full_like(x, 1 / math.log(2))))
+
+
+@_binary_log_sum.defjvp
+def _binary_log_sum_rule(primals: Any, tangents: Any) -> Any:
+    return _binary_log_sum(*primals), _mixed(primals, tangents, math.log(2))
+
+
+def _log_sum_parts(x: Any, y: Any, power: Callable[[Any], Any]) -> tuple[Any, Any]:
+    """The greater of two numbers, and what the other adds to the logarithm of the sum of both powers."""
+    return ops.max(x, y), ops.log1p(power(ops.neg(ops.abs(_difference(x, y)))))
+
+
+def _difference(x: Any, y: Any) -> Any:
+    """`x - y`, 0 of equal infinities."""
+    infinite = ops.compare(ops.abs(x), full_like(x, np.inf), direction="EQ")
+    is_none = ops.and_(infinite, ops.compare(x, y, direction="EQ"))
+    return ops.select(is_none, full_like(x, 0), ops.sub(x, y))
+
+
+def _mixed(primals: Any, tangents: Any, unit: float) -> Any:
+    """The derivative of a logarithm of a sum of powers, whose base has the logarithm `unit`.
+
+    It is right at ties, in any order: a maximum and a magnitude have no derivatives there.
+    """
+    difference = ops.mul(_difference(*primals), full_like(primals[0], unit))
+    shares = ops.logistic(difference), ops.logistic(ops.neg(difference))
+    return ops.add(*map(ops.mul, shares, tangents))
 
 
 @elementwise(np.deg2rad)
