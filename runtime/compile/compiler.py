@@ -40,6 +40,7 @@ from .libraries import (
     with_libraries,
     without_libraries,
 )
+from .temporary_files import TemporaryFilesError, check_files_in_memory, check_temporary_files
 
 # No type is ever changed behind the program's back, and neither paths nor debug text enter the bytes: the
 # same input gives the same file wherever it is built.
@@ -171,11 +172,12 @@ def compile_bytecode(
     """
     options = options or CompileOptions()
     started = time.perf_counter()
+    check_files_in_memory(len(module))
     diagnostics: list[Diagnostic] = []
     flags = (*target.flags, *options.flags())
     chosen = without_libraries(flags) or flags
     with Invocation(chosen, diagnostics, verifies_passes=options.verifies_passes) as invocation:
-        finish: Finish = _finished if chosen is flags else _finished_without_libraries
+        finish: Finish = _finished_with_libraries if chosen is flags else _finished_without_libraries
         if changes_device_calls(target):
             finish = functools.partial(_finished_with_changes, target)
         if target.kind in (TargetKind.CUDA, TargetKind.ROCM):
@@ -213,7 +215,7 @@ def compile_with_fallback(
                 needs_tune=variant.needs_tune,
             )
         except CompileError as error:
-            if is_last:
+            if is_last or isinstance(error, TemporaryFilesError):
                 raise
             rejected.append((variant.name, error.message))
             continue
@@ -274,11 +276,22 @@ def _finished_without_libraries(
     if not invocation.advance(KERNELS_ARE_LLVM):
         return None
     program = invocation.bytecode()
+    check_temporary_files(len(program))
     said = len(diagnostics)
     if calls_a_library(program) or not invocation.advance(KERNELS_ARE_COMPILED):
         del diagnostics[said:]
         if not invocation.replace(with_libraries(program), KERNELS_ARE_LLVM):
             return None
+    return _finished(invocation, diagnostics, branches)
+
+
+def _finished_with_libraries(
+    invocation: Invocation, diagnostics: list[Diagnostic], branches: bool
+) -> bytes | None:
+    """The program, whose kernels get libraries where they are for a CPU."""
+    if not invocation.advance(KERNELS_ARE_LLVM):
+        return None
+    check_temporary_files(len(invocation.bytecode()))
     return _finished(invocation, diagnostics, branches)
 
 

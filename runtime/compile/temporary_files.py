@@ -18,12 +18,25 @@ from ..errors import CompileError
 _VARIABLES: Final = ("TMPDIR", "TMP", "TEMP", "TEMPDIR")
 _DEFAULT: Final = "/tmp"
 _LEAST_SPACE: Final = 1 << 22
-"""Bytes of temporary files that compiles write at once: 40 KB for 12 layers, 370 KB for 25 sorts. How many
-a program needs is not known before, and who writes more than there is place for ends the process."""
+"""Bytes that are asked for before a compile begins: more than what small programs need."""
+_SPACE_OF_KERNELS: Final = 16
+"""Bytes of temporary files that are asked for for a byte of kernels in LLVM's dialect: sorts and layers write
+three times their bytecode at once, as object and as linked code, loops that LLVM unrolls more."""
+_SPACE_OF_MODULE: Final = 4
+"""Bytes of a file in memory, which holds what the compiler returns, for a byte of the module: constants are
+there twice while a program is divided into kernels."""
 
 
-def check_temporary_files() -> None:
-    """Raise the `CompileError` for temporary files that nobody can write, as on a disk without space."""
+class TemporaryFilesError(CompileError):
+    """The compiler has nowhere to write: no other form of a program compiles then."""
+
+
+def check_temporary_files(kernels: int = 0) -> None:
+    """Raise the `CompileError` for temporary files that nobody can write, as on a disk without space.
+
+    `kernels` are the bytes of a program whose kernels are functions of LLVM's dialect, once there is one.
+    """
+    needed = max(_LEAST_SPACE, _SPACE_OF_KERNELS * kernels)
     folder = Path(next((os.environ[name] for name in _VARIABLES if name in os.environ), _DEFAULT))
     if not folder.is_dir():
         raise _error(f"there is no folder {folder}", "set TMPDIR to a folder that exists")
@@ -33,21 +46,33 @@ def check_temporary_files() -> None:
         )
     with contextlib.suppress(OSError):
         free = shutil.disk_usage(folder).free
-        if free < _LEAST_SPACE:
+        if free < needed:
             raise _error(
-                f"there are {free} bytes left on the disk of {folder}",
+                f"there are {free} bytes left on the disk of {folder}, of up to {needed} that are needed",
                 "remove files there, or set TMPDIR to a folder on another disk",
             )
+    _check_limit(needed)
+
+
+def check_files_in_memory(module: int) -> None:
+    """Raise the `CompileError` for a module of so many bytes that a file in memory cannot hold.
+
+    IREE's compiler writes what it returns to files in memory, to which `ulimit -f` applies too.
+    """
+    _check_limit(_SPACE_OF_MODULE * module)
+
+
+def _check_limit(needed: int) -> None:
     most = _most_bytes_of_a_file()
-    if most is not None and most < _LEAST_SPACE:
+    if most is not None and most < needed:
         raise _error(
-            f"this process cannot write files of more than {most} bytes, as to {folder}",
+            f"this process cannot write files of more than {most} bytes, of up to {needed} that are needed",
             "raise the limit (ulimit -f)",
         )
 
 
 def _error(problem: str, hint: str) -> CompileError:
-    return CompileError(f"{problem}, where the compiler writes temporary files", hint=hint)
+    return TemporaryFilesError(f"{problem}, where the compiler writes temporary files", hint=hint)
 
 
 def _most_bytes_of_a_file() -> int | None:

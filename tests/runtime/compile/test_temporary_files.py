@@ -9,13 +9,24 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+import adze
+from adze.runtime.compile import temporary_files
 from adze.runtime.compile.compiler import CompileOptions
 from adze.runtime.compile.strategy import Facts, compile_program
 from adze.runtime.compile.temporary_files import check_temporary_files
 from adze.runtime.errors import CompileError
 from adze.runtime.targets import parse_target
+
+
+def run(program: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
+    """A process of its own, with environment variables."""
+    environment = {**os.environ, **variables}
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, env=environment, check=False, timeout=120
+    )
 
 
 def refused() -> CompileError:
@@ -65,6 +76,43 @@ def test_small_files_only(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "ulimit -f" in str(error.hint)
 
 
+def test_kernels_that_need_more_than_small_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=5 << 20))
+    check_temporary_files(300_000)
+    with pytest.raises(CompileError, match=f"{5 << 20} bytes left .*, of up to 6400000 that are needed"):
+        check_temporary_files(400_000)
+
+
+@pytest.mark.parametrize("target", ["cpu", "cpu:aarch64"])
+def test_a_disk_that_the_kernels_of_a_program_would_fill(
+    target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second check knows the kernels; no other form of the program is tried."""
+    monkeypatch.setenv("ADZE_CACHE", "off")
+    lowered = adze.trace(lambda x: x * 2 + 1, np.ones(40, np.float32)).lower(target)
+    monkeypatch.setattr(temporary_files, "_LEAST_SPACE", 1)
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=2000))
+    with pytest.raises(CompileError, match=r"2000 bytes left .*, of up to [0-9]{5,6} that are needed"):
+        lowered.compile()
+
+
+def test_small_files_and_a_large_constant() -> None:
+    """IREE's buffers in memory are files too: without the check the process ends here."""
+    program = """
+import resource
+import adze, numpy as np
+lowered = adze.trace(lambda x: x + np.arange(1 << 20, dtype=np.float32), np.float32(1)).lower()
+resource.setrlimit(resource.RLIMIT_FSIZE, (5 << 20, resource.RLIM_INFINITY))
+try:
+    lowered.compile()
+except adze.AdzeError as error:
+    print(error.message)
+"""
+    done = run(program, ADZE_CACHE="off")
+    assert done.returncode == 0, done.stderr
+    assert b"cannot write files of more than 5242880 bytes, of up to 1678" in done.stdout
+
+
 def test_a_process_lives_on(tmp_path: Path) -> None:
     """Without the check, the compiler dies of a wrong address here."""
     program = """
@@ -74,9 +122,6 @@ try:
 except adze.AdzeError as error:
     print(error.message)
 """
-    environment = {**os.environ, "TMPDIR": str(tmp_path / "absent"), "ADZE_CACHE": "off"}
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, env=environment, check=False, timeout=120
-    )
+    done = run(program, TMPDIR=str(tmp_path / "absent"), ADZE_CACHE="off")
     assert done.returncode == 0, done.stderr
     assert b"there is no folder" in done.stdout
