@@ -106,6 +106,11 @@ def dtype_from_name(name: str) -> np.dtype:
         raise TypeCheckError(f"unknown dtype {name!r}: expected one of {', '.join(_NAMES)}") from None
 
 
+def _numpy_names() -> str:
+    """The dtypes as NumPy calls them."""
+    return ", ".join(dict.fromkeys(dtype.name for dtype in _NAMES.values()))
+
+
 def as_dtype(dtype: object) -> np.dtype:
     """`dtype` (a NumPy dtype, scalar type, or name) as one of the supported dtypes, native byte order."""
     try:
@@ -115,7 +120,7 @@ def as_dtype(dtype: object) -> np.dtype:
             return _NAMES[dtype]
         if dtype == "bfloat16":
             return BFLOAT16
-        raise TypeCheckError(f"{dtype!r} is not a dtype") from None
+        raise TypeCheckError(f"{dtype!r} is not a dtype: expected one of {_numpy_names()}") from None
     dtype_name(result)
     return result
 

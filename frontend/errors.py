@@ -25,6 +25,10 @@ class LeakedTracerError(TraceError):
     """A traced value was used after its trace had ended."""
 
 
+class MissingMethodError(AdzeError, AttributeError):
+    """Arrays have no such method or attribute, and something else does what it does in other libraries."""
+
+
 class ArgumentError(AdzeError, ValueError):
     """A function was called with an argument that it does not take."""
 

@@ -44,6 +44,9 @@ def _array_functions() -> Mapping[str, Callable[..., Any]]:
     def namespace() -> Any:
         return importlib.import_module(".numpy", __name__)
 
+    def has_function(module: str, name: str) -> bool:
+        return callable(getattr(importlib.import_module(f".{module}", __name__), name, None))
+
     def of_module(module: str, name: str) -> Callable[..., Any]:
         return lambda *args: getattr(importlib.import_module(f".frontend.{module}", __name__), name)(*args)
 
@@ -59,7 +62,7 @@ def _array_functions() -> Mapping[str, Callable[..., Any]]:
         "stablehlo_text": "imports.stablehlo_out.function",
     }
     of_layers_above = {name: of_module(module, name) for name, module in places.items()}
-    return {**TABLE, "array_namespace": namespace, **of_layers_above}
+    return {**TABLE, "array_namespace": namespace, "has_function": has_function, **of_layers_above}
 
 
 _operators.register(_array_functions)

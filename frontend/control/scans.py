@@ -227,6 +227,7 @@ class _Scan:
             f"the function of {self.name} must return a pair (carry, y), {function_name(self.f)} returns "
             f"{tree.describe(tree.structure(pair))}",
             where=user_location_text(),
+            hint="write return carry, y, with None for y where nothing is stacked",
         )
 
     def recorded(self, init: Any, arrays: Sequence[Any]) -> tuple[Any, Any]:

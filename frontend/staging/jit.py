@@ -144,9 +144,9 @@ def _check_options(backend: str | None, compiler_options: Any) -> None:
     """Refuse values of JAX's options that would be ignored."""
     if backend not in (None, "cpu"):
         raise UnsupportedError(
-            f"jit(backend={backend!r})",
+            f"jit(backend={backend!r}): expected 'cpu' or None",
             where=user_location_text(),
-            hint='write target="vulkan", or another target of `adze targets`',
+            hint='write target="cuda", target="vulkan", or another target of `adze targets`',
         )
     if compiler_options:
         raise UnsupportedError(

@@ -21,6 +21,7 @@ from .default_dtypes import narrow_stated
 from .jax_rules import array_text, follows_jax
 from .kinds import Kind, kind_of
 from .locations import user_location_text
+from .missing_methods import missing_attribute
 from .operators import binary, library_function, method, reflected
 from .sizes import product
 
@@ -72,6 +73,11 @@ class ArrayMethods:
 
         @property
         def ndim(self) -> int: ...
+
+    if not TYPE_CHECKING:  # to a type checker this would be any attribute
+
+        def __getattr__(self, name: str) -> Any:
+            raise missing_attribute(self, name)
 
     __add__, __radd__ = binary("add"), reflected("add")
     __sub__, __rsub__ = binary("subtract"), reflected("subtract")

@@ -54,7 +54,8 @@ _INSTEAD_OF: Final = {
     "assert": "compare shapes and dtypes, which are known, instead of values",
 }
 """For a Python statement that asks a traced array for its truth: what does it in a traced function."""
-
+_CALL_OF_MATH: Final = re.compile(r"\bmath\.\w+\(")
+_ITEM_ASSIGNMENT: Final = re.compile(r"[\w.]+\[.*\]\s*[-+*/]?=[^=]")
 
 JIT_DISABLED: Final[ContextVar[bool]] = ContextVar("disable_jit", default=False)
 """Whether functions run as the Python that they are: `disable_jit`."""
@@ -220,27 +221,25 @@ class Tracer(ArrayMethods):
             hint = f"{_INSTEAD_OF.get(word, choice)}, or static_argnums"
             raise self.has_no_value("bool()", hint, why, line if word in _INSTEAD_OF else "") from None
 
-    def _scalar(self, wanted: str, hint: str) -> np.ndarray:
+    def _scalar(self, wanted: str, hint: str | None = None) -> np.ndarray:
         """The elements, of which Python wants a number."""
         try:
             return self.concrete()
         except UnknownValueError as why:
-            raise self.has_no_value(wanted, hint, why) from None
+            raise self.has_no_value(wanted, hint or _instead_of_a_number(), why) from None
 
     def __int__(self) -> int:
         hint = "pass the value through static_argnums, or keep it an array (.astype)"
         return int(self._scalar("int()", hint))
 
     def __float__(self) -> float:
-        hint = "keep it an array (.astype), or pass it through static_argnums"
-        value = float(self._scalar("float()", hint))
+        value = float(self._scalar("float()"))
         if not is_call_of(sys._getframe(1), "float"):  # `math.sin(x)` asks for one, and has no derivative
             self._check_not_differentiated("a Python float")
         return value
 
     def __complex__(self) -> complex:
-        hint = "keep it an array (.astype), or pass it through static_argnums"
-        value = complex(self._scalar("complex()", hint))
+        value = complex(self._scalar("complex()"))
         if not is_call_of(sys._getframe(1), "complex"):
             self._check_not_differentiated("a Python complex number")
         return value
@@ -628,3 +627,13 @@ def _leak(value: Tracer | Dim) -> LeakedTracerError:
 def leaked(value: Tracer) -> LeakedTracerError:
     """The error for a tracer that is used while no frame that may see it is being recorded."""
     return _leak(value)
+
+
+def _instead_of_a_number() -> str:
+    """What to write where Python wants a traced array as a number."""
+    line = user_line()
+    if _CALL_OF_MATH.search(line):
+        return "write the functions of adze.numpy in place of those of math"
+    if _ITEM_ASSIGNMENT.match(line):
+        return "NumPy's arrays cannot hold it: let y be one of adze.numpy, and write y = y.at[index].set(x)"
+    return "keep it an array (.astype), or pass it through static_argnums"

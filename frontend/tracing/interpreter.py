@@ -393,6 +393,18 @@ def _holds_tracer(items: Any) -> bool:
 
 
 def _not_an_array(x: Any) -> ArgumentTypeError:
+    if isinstance(x, np.ndarray):
+        return ArgumentTypeError(
+            f"arrays of dtype {x.dtype} have no counterpart: expected bools, integers, floats, complex",
+            where=user_location_text(),
+            hint="convert it first: x.astype(dtype)" if x.dtype.kind in "mM" else None,
+        )
+    if isinstance(x, (list, tuple)):
+        return ArgumentTypeError(
+            f"expected numbers, or lists of one length and shape, got {str(x)[:60]!r}",
+            where=user_location_text(),
+            hint="pad the shorter ones",
+        )
     return ArgumentTypeError(
         f"expected an array or a number, got {type(x).__name__}: {str(x)[:60]!r}",
         where=user_location_text(),

@@ -48,6 +48,7 @@ _SAME: Final[dict[str, Callable[..., Any]]] = {
     "call_ufunc": _call_ufunc,
     "copy_array": copied,
     "delete_array": delete,
+    "has_function": lambda module, name: False,
     "get_index": _view(lambda array, index: array[index]),
     "imag": _view(np.imag),
     "matrix_transpose": _view(lambda array: np.swapaxes(array, -1, -2)),

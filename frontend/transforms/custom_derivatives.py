@@ -121,6 +121,7 @@ class custom_jvp(Custom):  # a decorator, named as JAX has it
                 f"the jvp rule of {name} must return (result, tangent), it returns "
                 f"{tree.describe(tree.structure(pair))}",
                 where=user_location_text(),
+                hint="write return result, tangent",
             )
         value, tangent = pair
         if tree.structure(value) != tree.structure(tangent):
@@ -332,6 +333,7 @@ class _Pullback:
                 f"the bwd rule of {name} must return a tuple of {len(arguments)} cotangents, one for each "
                 f"argument, it returns {tree.describe(tree.structure(cotangents))}",
                 where=user_location_text(),
+                hint="write return (cotangent,), with the comma, for one argument; None stands for zeros",
             )
         out: list[Any] = []
         for position, (argument, cotangent_of_it) in enumerate(zip(arguments, cotangents, strict=True)):

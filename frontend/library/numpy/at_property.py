@@ -7,12 +7,14 @@ element is updated once for each time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final, NoReturn
 
 import numpy as np
 
 from ....dialects.types import INT32
+from ...errors import IndexingError, MissingMethodError
 from ...tracing.array import Array
+from ...tracing.locations import user_location_text
 from ...tracing.operators import library_function
 from .arguments import scalar
 from .arithmetic import divide, power
@@ -24,6 +26,7 @@ from .reductions import max as max_of
 from .searching import where
 
 _lying_as = library_function("lying_as")
+_METHODS: Final = "get, set, add, subtract, mul, multiply, divide, power, min, max and apply"
 
 
 class Indexer:
@@ -36,6 +39,11 @@ class Indexer:
 
     def __getitem__(self, index: Any) -> At:
         return At(self.array, index)
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        raise IndexingError(
+            "x.at is indexed, not called", where=user_location_text(), hint="write x.at[index].set(y)"
+        )
 
 
 class At:
@@ -53,6 +61,12 @@ class At:
     def __init__(self, array: Any, index: Any) -> None:
         self.array = array
         self.index = index
+
+    def __getattr__(self, name: str) -> NoReturn:
+        message = f"x.at[index] has no method {name!r}"
+        if name.startswith("_"):
+            raise AttributeError(message)
+        raise MissingMethodError(message, where=user_location_text(), hint=f"the methods are {_METHODS}")
 
     def get(
         self,

@@ -187,6 +187,9 @@ def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> An
 
 def view(x: Any, dtype: Any) -> Any:
     """The bits of `x` read as another dtype of the same width."""
+    if isinstance(dtype, (int, tuple, list)) and not isinstance(dtype, bool):
+        hint = "for another shape write x.reshape(shape)"
+        raise argument_error(f"view: expected a dtype, got {dtype!r}", hint)
     value, wanted = asarray_of(x), dtype_of("view", dtype)
     if value.dtype == wanted:
         return value

@@ -111,7 +111,10 @@ def _parsed(subscripts: str, values: list[Any]) -> tuple[list[str], str]:
         raise argument_error(f"einsum: {subscripts!r} has {len(inputs)} terms, got {len(values)} operands")
     for labels, value in zip(inputs, values, strict=True):
         if len(labels) != value.ndim:
-            raise shape_error(f"einsum: term {labels!r} of {subscripts!r} does not fit {type_text(value)}")
+            raise shape_error(
+                f"einsum: term {labels!r} of {subscripts!r} has {len(labels)} labels, its operand "
+                f"{type_text(value)} {value.ndim} axes"
+            )
     unknown = set(output) - set("".join(inputs))
     if unknown:
         raise argument_error(

@@ -52,6 +52,9 @@ def _sequence(function: str, arrays: Any) -> list[Any]:
 def concat(arrays: Any, /, *, axis: int | None = 0, dtype: Any = None) -> Any:
     """Arrays one after the other along `axis` (flattened when None), promoted to one dtype."""
     values = _sequence("concat", arrays)
+    if isinstance(axis, (Tracer, Array, np.ndarray)) and axis.ndim:
+        hint = "write concatenate([x, y]): the arrays are one list"
+        raise type_error("concat: the axis is an array, expected an integer", hint)
     if axis is None:
         values, axis = [ravel(v) for v in values], 0
     rank = values[0].ndim

@@ -401,7 +401,7 @@ A = np.ones((3, 4), np.float32)
             "einsum: label 'j' of 'ij,jk->ik' has sizes 4 and 3",
         ),
         (lambda x: anp.einsum("ij->kz", x), ArgumentError, "einsum: "),
-        (lambda x: anp.einsum("ijk", x), ShapeError, "einsum: term 'ijk' of 'ijk' does not fit f32[3,4]"),
+        (lambda x: anp.einsum("ijk", x), ShapeError, "einsum: term 'ijk' of 'ijk' has 3 labels"),
         (
             lambda x: anp.einsum(3, x),
             ArgumentError,
