@@ -138,7 +138,7 @@ class Exported(Description):
             )
         return bytearray(to_bytes(replace(self, vjp_order=vjp_order)))
 
-    def call(self, *args: Any, **kwargs: Any) -> Any:
+    def call(self, /, *args: Any, **kwargs: Any) -> Any:
         """The results for arguments of the exported types, in a trace or outside.
 
         Raises `ArgumentError` for arguments of another tree, dtype or shape, and on another platform.

@@ -49,7 +49,7 @@ class LoadedFunction:
         self._executable = loaded.executable
         self._function = loaded.executable.function(self._call.name)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Call by position or by name; numbers may be written as nested lists."""
         return self._call.results(self.leaves_of(self._call.leaves(args, kwargs)))
 
@@ -172,7 +172,7 @@ class LoadedProgram:
         """The name of the device that it runs on."""
         return self._loaded.device.name
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Call the first function, by position or by name; numbers may be written as nested lists."""
         return self._call(*args, **kwargs)
 

@@ -110,7 +110,7 @@ class Compiled(Described):
         """The name of the device that the program is loaded on."""
         return self.function.device.name
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Call with arrays of exactly the traced shapes and dtypes (Python numbers for 0-d arguments)."""
         results = self._known.call(args, kwargs)
         if results is not UNKNOWN:

@@ -164,7 +164,7 @@ def _listed(
     return positions, (names,) if isinstance(names, str) else tuple(names or ())
 
 
-def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Traced:
+def trace(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Traced:
     """Trace `function` at arrays or `ShapeDtype` specs; print the result to see its IR."""
     jitted = function if isinstance(function, Jitted) else jit(function)
     traced: Traced = jitted.trace(*args, **kwargs)

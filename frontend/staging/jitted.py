@@ -152,7 +152,7 @@ class Jitted:
 
     # -- calling -------------------------------------------------------------------------------
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if self._is_plain and current_frame() is None and WATCH.get() is None:
             known = self._known[chosen()] if MESH.get() is None else self._known_calls()
             if not kwargs and args and type(args[0]) is Array:  # what `known.call` does, without that call
@@ -334,19 +334,19 @@ class Jitted:
         leaves = tree.leaves((tuple(marked), keywords))
         return [name for name, leaf in zip(everything, leaves, strict=True) if leaf is not _STATIC]
 
-    def trace(self, *args: Any, **kwargs: Any) -> Traced:
+    def trace(self, /, *args: Any, **kwargs: Any) -> Traced:
         """Trace at these arguments, arrays or `ShapeDtype` specs, without compiling."""
         args, kwargs, static = self._split(args, kwargs)
         return self._trace(args, kwargs, static)
 
-    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+    def lower(self, /, *args: Any, **kwargs: Any) -> Lowered:
         """Trace at these arguments, arrays or specs, and lower for the device that calls would run on.
 
         `.compile()` makes the program, which is called without static arguments, as JAX's.
         """
         return self.trace(*args, **kwargs).lower(self._target or self._default_target())
 
-    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+    def eval_shape(self, /, *args: Any, **kwargs: Any) -> Any:
         """The types of the results for these arguments, a tree of `ShapeDtype`s."""
         return self.trace(*args, **kwargs).out_info
 

@@ -75,7 +75,7 @@ class KeptFunction:
         args, kwargs = written_trees.from_json(self._call.function.input_tree, leaves)
         return tuple(args), dict(kwargs)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """The results, as a tree; raises `ArgumentTypeError` for arguments of another dtype or shape."""
         return self._call.results(self.leaves_of(self._call.leaves(args, kwargs)))
 

@@ -355,7 +355,7 @@ class Effects:
         self.__name__ = getattr(function, "__name__", "call")
         self.__wrapped__ = function
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """`(result, values)`; with aux `(result, (aux, values))`."""
         with uses() as inner:
             result = self.function(*args, **kwargs)

@@ -56,7 +56,7 @@ class custom_vmap:  # a decorator, named as JAX has it
         self._rule = rule
         return rule
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         if self._rule is None:
             raise TraceError(
                 f"custom_vmap function {function_name(self._function)} has no batching rule",

@@ -215,7 +215,7 @@ class Custom:
         self._nondiff = tuple(sorted({*nums, *(_position(function, name) for name in names)}))
 
     @resumes_trace
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         args = positional(self._function, args, kwargs)
         if current_frame() is None:
             return self._function(*args)

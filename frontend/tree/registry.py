@@ -182,7 +182,7 @@ class _Callee:
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
 
-    def __call__(self, *args: Any, **keywords: Any) -> Any:
+    def __call__(self, /, *args: Any, **keywords: Any) -> Any:
         return self.function(*args, **keywords)
 
     def __eq__(self, other: object) -> bool:

@@ -72,7 +72,7 @@ class StableHLOFunction:
         inside = ", ".join(f"{name}: {type_}" for name, type_ in arguments)
         return f"{self.__name__}({inside}) -> ({', '.join(map(str, self._main.result_types))})"
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         try:
             bound = self.__signature__.bind(*args, **kwargs)
         except TypeError as error:

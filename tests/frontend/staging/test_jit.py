@@ -349,3 +349,26 @@ def test_jitted_functions_that_live_for_one_call_are_not_confused() -> None:
     program = adze.trace(outer, np.float64(2)).program
     results = evaluate(program.module, program.symbol, [np.float64(2)])
     np.testing.assert_array_equal(np.stack(results), 2.0 * np.arange(50))
+
+
+# -- names of parameters -----------------------------------------------------------------------------
+
+
+def named(self: Any, function: Any) -> Any:
+    return self * 2 + function
+
+
+NAMED = {
+    "jit": adze.jit(named),
+    "checkpoint": adze.checkpoint(named),
+    "custom_jvp": adze.custom_jvp(named),
+    "lower": lambda **arrays: adze.jit(named).lower(**arrays).compile()(**arrays),
+    "trace": lambda **arrays: adze.trace(named, **arrays).lower().compile()(**arrays),
+    "shapes": lambda **arrays: adze.jit(named).eval_shape(**arrays) and named(**arrays),
+    "Partial": adze.tree_util.Partial(named),
+}
+
+
+@pytest.mark.parametrize("way", NAMED)
+def test_parameters_may_have_the_names_of_adzes_own(way: str) -> None:
+    assert NAMED[way](self=X, function=X).tolist() == (3 * X).tolist()
