@@ -12,6 +12,8 @@ import sys
 import types
 from typing import TYPE_CHECKING, Any
 
+from .interrupts import deferred_interrupts
+
 if TYPE_CHECKING:
     from iree.compiler import ir as ir
     from iree.compiler import passmanager as passmanager
@@ -81,6 +83,14 @@ def __getattr__(name: str) -> Any:
     # The bindings look for a Python module of every dialect they meet, at each op again when there is none
     # (measured: 30 us an op): this is adze's, empty, since its ops are declared in `ops/`.
     sys.modules.setdefault(f"{_PACKAGE}.adze", types.ModuleType(f"{_PACKAGE}.adze"))
+    with deferred_interrupts():
+        module = _imported(name)
+    globals()[name] = module
+    return module
+
+
+def _imported(name: str) -> Any:
+    """The module of the bindings that is called `name` here."""
     if name == "ir":
         module = importlib.import_module("iree.compiler.ir")
         _do_without_classes()
@@ -94,7 +104,6 @@ def __getattr__(name: str) -> Any:
         module = importlib.import_module(f"iree.compiler._mlir_libs.{_EXTENSIONS[name]}")
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = module
     return module
 
 

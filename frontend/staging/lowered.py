@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...dialects import mlir
+from ...dialects.interrupts import kept_interrupts
 from ...passes.analysis.cost import Cost, cost
 from ...passes.ir.functions import function
 from ...passes.lower.iree.recomputed_reductions import has_chains
@@ -116,7 +117,8 @@ class Lowered(Described):
             options = replace(options, verifies_passes=True)
         key, text = self._identified(options)
         store = CompileCache(settings.cache_dir, settings.cache_max_bytes, settings.cache and cache)
-        entry, record = store.get_or_compile(key, lambda: self._build(text, options, settings.dump_dir))
+        with kept_interrupts():
+            entry, record = store.get_or_compile(key, lambda: self._build(text, options, settings.dump_dir))
         manifest = replace(self.manifest, flags=tuple(entry.metadata["flags"]))
         return Compiled(
             self.program,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ...dialects.communicator import bound
+from ...dialects.interrupts import kept_interrupts
 from ...passes.base import Pass
 from ...passes.lower.collective_sites import collective_sites, job_of
 from ...passes.lower.host_calls import localized
@@ -85,7 +86,8 @@ def lowered_module(
             observer(step, module, seconds)
 
     steps = for_target(PIPELINE, chosen, loop_kernels=read_settings().loop_kernels)
-    run_pipeline(module, steps, observer=observe)
+    with kept_interrupts():
+        run_pipeline(module, steps, observer=observe)
     return LoweredModule(program, module, chosen, ir_sha256, sites, job)
 
 

@@ -19,6 +19,7 @@ import io
 import os
 from typing import Any, Final, Self
 
+from ...dialects.interrupts import deferred_interrupts
 from .diagnostics import SOURCE_NAME, Diagnostic, diagnostic_of, place_of
 from .halves import divided, joined
 from .kernel_bodies import KernelBodies, gains_of_bodies_apart, has_own_kernels
@@ -110,6 +111,7 @@ class Invocation:
     def __init__(
         self, flags: tuple[str, ...], diagnostics: list[Diagnostic], *, verifies_passes: bool = False
     ) -> None:
+        load_compiler()
         from iree.compiler import api
         from iree.compiler.api import ctypes_dl
 
@@ -447,8 +449,9 @@ def _before(phase: str) -> str:
 
 def load_compiler() -> None:
     """Import the compiler, as the first compile does."""
-    from iree.compiler import api  # noqa: F401
-    from iree.compiler.api import ctypes_dl  # noqa: F401
+    with deferred_interrupts():
+        from iree.compiler import api  # noqa: F401
+        from iree.compiler.api import ctypes_dl  # noqa: F401
 
 
 def checked_module(module: bytes, diagnostics: list[Diagnostic], devices: str | None = None) -> bytes | None:

@@ -15,10 +15,12 @@ from typing import Any
 @functools.cache
 def native() -> Any:
     """The library, the same one that `iree.runtime` offers."""
-    if os.environ.get("IREE_PY_RUNTIME_FLAGS"):
-        import iree.runtime  # noqa: F401 - it passes these flags to the library
-    from iree._runtime.libs import _runtime
+    from ...dialects.interrupts import deferred_interrupts
 
+    with deferred_interrupts():
+        if os.environ.get("IREE_PY_RUNTIME_FLAGS"):
+            import iree.runtime  # noqa: F401 - it passes these flags to the library
+        from iree._runtime.libs import _runtime
     return _runtime
 
 

@@ -1,0 +1,80 @@
+"""Ctrl-C in code that must not be left halfway, or that makes another error of it.
+
+Input: a block of code. Output: the same, in which what the handler of SIGINT raises comes at the end, or
+comes out as it is. Only the main thread runs handlers: in others the blocks are left alone.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, TypeAlias
+
+Handler: TypeAlias = Callable[[int, FrameType | None], Any]
+
+
+@contextmanager
+def deferred_interrupts() -> Iterator[None]:
+    """Let a block run to its end first.
+
+    Extension modules that an interrupt leaves half imported abort the process when they are imported again.
+    """
+    pending: list[tuple[int, FrameType | None]] = []
+    handler = _replaced(lambda handler: lambda *signalled: pending.append(signalled))
+    try:
+        yield
+    finally:
+        _restore(handler)
+        if handler is not None and pending:
+            handler(*pending[0])
+
+
+@contextmanager
+def kept_interrupts() -> Iterator[None]:
+    """Let an interrupt leave a block as what the handler raises.
+
+    Where MLIR calls Python, as in a walk, it makes a RuntimeError of it; callbacks of ctypes drop it.
+    """
+    raised: list[BaseException] = []
+
+    def remembering(handler: Handler) -> Handler:
+        def call(number: int, frame: FrameType | None) -> Any:
+            try:
+                return handler(number, frame)
+            except BaseException as error:
+                raised.append(error)
+                raise
+
+        return call
+
+    handler = _replaced(remembering)
+    try:
+        yield
+    except BaseException as error:
+        if raised and error is not raised[-1]:
+            raise raised[-1] from error
+        raise
+    finally:
+        _restore(handler)
+    if raised:
+        raise raised[-1]
+
+
+def _replaced(change: Callable[[Handler], Handler]) -> Handler | None:
+    """The handler of SIGINT, in whose place there is another one now; None where it stays."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        return None
+    try:
+        signal.signal(signal.SIGINT, change(handler))
+    except ValueError:  # not in the main interpreter
+        return None
+    return handler
+
+
+def _restore(handler: Handler | None) -> None:
+    if handler is not None:
+        signal.signal(signal.SIGINT, handler)

@@ -1,0 +1,105 @@
+"""Ctrl-C comes at the end of blocks that must not be left halfway, and comes out of others as it is."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adze
+from adze.dialects import mlir
+from adze.dialects.interrupts import deferred_interrupts, kept_interrupts
+from adze.frontend.staging import lowering
+from adze.runtime.compile.cache import CompileCache
+
+X = np.ones(3, np.float32)
+
+
+@pytest.fixture(autouse=True)
+def pythons_handler() -> Iterator[None]:
+    """The handler that raises KeyboardInterrupt, which every test leaves where it was."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    assert signal.signal(signal.SIGINT, before) is signal.default_int_handler
+
+
+def press(*_: Any) -> Any:
+    """What Ctrl-C does."""
+    signal.raise_signal(signal.SIGINT)
+
+
+def press_and_hide(*_: Any, **__: Any) -> Any:
+    """As where code that Python's C API calls is interrupted."""
+    try:
+        press()
+    except KeyboardInterrupt as error:
+        raise RuntimeError("Exception raised in callback") from error
+
+
+def test_a_block_ends_first() -> None:
+    done = []
+    with pytest.raises(KeyboardInterrupt), deferred_interrupts():
+        press()
+        press()
+        done.append(1)
+    assert done == [1]
+
+
+def test_an_error_of_the_block_stays_the_reason() -> None:
+    with pytest.raises(KeyboardInterrupt) as caught, deferred_interrupts():
+        press()
+        raise ValueError("half")
+    assert isinstance(caught.value.__context__, ValueError)
+
+
+def test_a_walk_of_mlir_makes_another_error_of_it() -> None:
+    """Without `kept_interrupts`: when this fails, walks need it no longer."""
+    with mlir.new_context(is_light=True):
+        module = mlir.ir.Module.parse("func.func @f() { return }")
+        with pytest.raises(RuntimeError, match="Exception raised in callback"):
+            module.operation.walk(press)
+        with pytest.raises(KeyboardInterrupt), kept_interrupts():
+            module.operation.walk(press)
+
+
+def test_an_interrupt_that_was_dropped() -> None:
+    with pytest.raises(KeyboardInterrupt), kept_interrupts(), pytest.raises(KeyboardInterrupt):
+        press()
+    with pytest.raises(ValueError, match="no interrupt"), kept_interrupts():
+        raise ValueError("no interrupt")
+
+
+@pytest.mark.parametrize("block", [deferred_interrupts, kept_interrupts])
+def test_other_threads_and_other_handlers_are_left_alone(block: Any) -> None:
+    seen: list[Any] = []
+
+    def use() -> None:
+        context: AbstractContextManager[None] = block()
+        with context:
+            seen.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=use)
+    thread.start()
+    thread.join()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    use()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    assert seen == [signal.default_int_handler, signal.SIG_IGN]
+
+
+def test_lowering_and_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    lowered = adze.trace(lambda x: x + 1, X).lower()
+    with monkeypatch.context() as patch:
+        patch.setattr(lowering, "run_pipeline", press_and_hide)
+        with pytest.raises(KeyboardInterrupt):
+            adze.trace(lambda x: x + 2, X).lower()
+    with monkeypatch.context() as patch:
+        patch.setattr(CompileCache, "get_or_compile", press_and_hide)
+        with pytest.raises(KeyboardInterrupt):
+            lowered.compile()
+    assert lowered.compile()(X).tolist() == [2, 2, 2]
