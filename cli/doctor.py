@@ -128,6 +128,7 @@ def examine_gpus(*, small: bool = False) -> tuple[list[dict[str, Any]], list[str
             problems.append(f"{info.name}: {error.message}")
             continue
         rows.append(row)
+        problems += [f"{info.name}: {failure}" for failure in row["failures"]]
         problems += [
             f"{info.name}: a product of {each['dtype']} is wrong by {each['error']:.1g} of its most"
             for each in row["products"]
@@ -175,22 +176,27 @@ def _gpu_facts(row: dict[str, Any]) -> list[tuple[str, object]]:
     if "missing" in row:
         return [(row["driver"], f"{row['missing']}; {row['hint']}")]
     memory = "not told" if row["memory"] is None else readable_bytes(row["memory"])
-    peak, bandwidth = row["peak"], row["bandwidth"]
     return [
         (row["device"], row["description"]),
         ("  driver", row["driver"] or "not told"),
-        ("  memory", f"{memory}, {_rate(bandwidth['value'], 'B/s')} ({bandwidth['source']})"),
+        ("  memory", f"{memory}, {_peak_text(row['bandwidth'], 'B/s')}"),
         ("  times by", row["clock"]),
-        ("  peak", f"{_rate(peak['value'], 'flop/s')} in float32 ({peak['source']})"),
-        *[(f"  {each['dtype']}", _product_text(each, peak["value"])) for each in row["products"]],
+        ("  peak", f"{_peak_text(row['peak'], 'flop/s in float32')}"),
+        *[(f"  {each['dtype']}", _product_text(each, row["peak"])) for each in row["products"]],
     ]
 
 
-def _product_text(product: dict[str, Any], peak: float) -> str:
-    size = product["size"]
+def _peak_text(peak: dict[str, Any] | None, unit: str) -> str:
+    return "not measured" if peak is None else f"{_rate(peak['value'], unit)} ({peak['source']})"
+
+
+def _product_text(product: dict[str, Any], peak: dict[str, Any] | None) -> str:
+    size, flops = product["size"], product["flops"]
     if not product["is_right"]:
         return f"product {size} x {size}: WRONG (off by {product['error']:.1g})"
-    rate = f"{_rate(product['flops'], 'flop/s')}, {product['flops'] / peak:.0%} of the peak in float32"
+    rate = "not timed" if flops is None else _rate(flops, "flop/s")
+    if flops is not None and peak is not None:
+        rate += f", {flops / peak['value']:.0%} of the peak in float32"
     return f"product {size} x {size}: right (off by {product['error']:.1g}), {rate}"
 
 

@@ -4,17 +4,19 @@ Input: the name of a device. Output: `GpuCheck`: products checked against NumPy 
 they are compared with. Times are those of the device's own clock (`runtime/measure/profiles.py`), of CUDA
 those of calls on the host's, since IREE has no profiles there. Idea: where the driver does not say what its
 device can do, chains of multiply-adds in registers show it, and an addition to a large array what its memory
-moves.
+moves. What fails is named, and the rest is done.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from ...dialects.errors import AdzeError
 from ...runtime.execute.array import DeviceArray, from_host
 from ...runtime.execute.devices import get_device, gpu_facts
 from ...runtime.execute.gpu_drivers import GpuFacts
@@ -23,6 +25,8 @@ from ...runtime.measure.latency import measure
 from ...runtime.measure.profiles import has_profiles, kernels, record
 from ..staging.compiled import Compiled
 from ..staging.jit import trace
+
+Result = TypeVar("Result")
 
 STATED: Final = "stated by the driver"
 MEASURED: Final = "measured"
@@ -36,6 +40,7 @@ _SIZES: Final = (256, 512, 1024, 2048, 4096)
 _SMALL_SIZE: Final = 64  # for a GPU that a processor imitates
 _LARGEST_ERROR: Final = {"float32": 1e-5, "float16": 5e-3}
 """What a product may be off by, in parts of its largest element: the sums of a long row are rounded often."""
+PRODUCT_DTYPES: Final = tuple(_LARGEST_ERROR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,32 +53,38 @@ class Peak:
 
 @dataclass(frozen=True, slots=True)
 class CheckedProduct:
-    """A product of square matrices: its largest error, and operations a second by the device's clock."""
+    """A product of square matrices: its largest error, and its time, None where that was not measured."""
 
     size: int
     dtype: str
     error: float
-    seconds: float
+    seconds: float | None
 
     @property
     def is_right(self) -> bool:
         return self.error <= _LARGEST_ERROR[self.dtype]
 
     @property
-    def flops(self) -> float:
-        return 2.0 * self.size**3 / self.seconds
+    def flops(self) -> float | None:
+        """Operations a second."""
+        return 2.0 * self.size**3 / self.seconds if self.seconds else None
+
+    def to_json(self) -> dict[str, Any]:
+        """As values that JSON has."""
+        return {**asdict(self), "is_right": self.is_right, "flops": self.flops}
 
 
 @dataclass(frozen=True, slots=True)
 class GpuCheck:
-    """What was seen of a GPU."""
+    """What was seen of a GPU; `failures` say why the rest of it was not."""
 
     device: str
     description: str
     facts: GpuFacts
-    peak: Peak
-    bandwidth: Peak
+    peak: Peak | None
+    bandwidth: Peak | None
     products: tuple[CheckedProduct, ...]
+    failures: tuple[str, ...] = ()
 
     @property
     def clock(self) -> str:
@@ -82,33 +93,50 @@ class GpuCheck:
 
     def to_json(self) -> dict[str, Any]:
         """As values that JSON has."""
-        products = [
-            {**asdict(each), "is_right": each.is_right, "flops": each.flops} for each in self.products
-        ]
         return {
             "device": self.device,
             "description": self.description,
             "driver": self.facts.driver,
             "clock": self.clock,
             "memory": self.facts.memory,
-            "peak": asdict(self.peak),
-            "bandwidth": asdict(self.bandwidth),
-            "products": products,
+            "peak": None if self.peak is None else asdict(self.peak),
+            "bandwidth": None if self.bandwidth is None else asdict(self.bandwidth),
+            "products": [each.to_json() for each in self.products],
+            "failures": list(self.failures),
         }
 
 
-def check_gpu(device: str, *, small: bool = False) -> GpuCheck:
-    """Run products on `device`, and measure what it can do.
+def check_gpu(device: str, *, dtypes: Sequence[str] = PRODUCT_DTYPES, small: bool = False) -> GpuCheck:
+    """Measure what `device` can do, and run a product of each of `dtypes` on it.
 
-    `small`: products are small, whatever the driver says of its peak.
+    `small`: products are small, whatever the peak is. Raises `DeviceError` where there is no such device.
     """
     held = get_device(device)
+    failures: list[str] = []
     facts = gpu_facts(held.name)
-    peak = peak_flops(held.name, facts)
-    fitting = [n for n in _SIZES if 2.0 * n**3 / peak.value <= _PRODUCT_SECONDS]
-    size = _SMALL_SIZE if small else max(fitting, default=_SIZES[0])
-    products = tuple(checked_product(held.name, size, dtype) for dtype in _LARGEST_ERROR)
-    return GpuCheck(held.name, held.description, facts, peak, bandwidth(held.name, facts), products)
+    peak = _attempt("peak", lambda: peak_flops(held.name, facts), failures)
+    moved = _attempt("bandwidth", lambda: bandwidth(held.name, facts), failures)
+    size = _SMALL_SIZE if small else _fitting_size(peak)
+    products = [
+        _attempt(f"product of {dtype}", partial(checked_product, held.name, size, dtype), failures)
+        for dtype in dtypes
+    ]
+    checked = tuple(product for product in products if product is not None)
+    return GpuCheck(held.name, held.description, facts, peak, moved, checked, tuple(failures))
+
+
+def _fitting_size(peak: Peak | None) -> int:
+    fitting = [n for n in _SIZES if peak is not None and 2.0 * n**3 / peak.value <= _PRODUCT_SECONDS]
+    return max(fitting, default=_SIZES[0])
+
+
+def _attempt(what: str, function: Callable[[], Result], failures: list[str]) -> Result | None:
+    """The result of a part, None where it fails, in whatever way: a driver has its own errors."""
+    try:
+        return function()
+    except Exception as error:
+        failures.append(f"{what}: {error.message if isinstance(error, AdzeError) else repr(error)}")
+        return None
 
 
 def peak_flops(device: str, facts: GpuFacts) -> Peak:
@@ -144,7 +172,7 @@ def checked_product(device: str, size: int, dtype: str) -> CheckedProduct:
     want = x.astype(np.float64) @ y.astype(np.float64)
     difference = np.where(np.isfinite(got), np.abs(got - want), np.inf)
     error = float(np.max(difference) / np.max(np.abs(want)))
-    return CheckedProduct(size, dtype, error, program.seconds())
+    return CheckedProduct(size, dtype, error, program.seconds_or_none())
 
 
 def device_seconds(function: Callable[..., Any], arguments: Sequence[Any], device: str) -> float:
@@ -173,6 +201,13 @@ class Subject:
     def call(self) -> list[DeviceArray]:
         """One call, with arguments of the host."""
         return self.function.call(self.arguments)
+
+    def seconds_or_none(self) -> float | None:
+        """As `seconds`, None where the device fails to be timed: what it computed is known all the same."""
+        try:
+            return self.seconds()
+        except (AdzeError, OSError):
+            return None
 
     def seconds(self) -> float:
         """The time of the kernels of one call; where there are no profiles, the least time of a call."""

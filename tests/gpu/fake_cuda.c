@@ -17,6 +17,7 @@
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -50,6 +51,7 @@ static int retained[16];
 static size_t used[16];
 static long launches[16];
 static Block *blocks;
+static pthread_mutex_t memory = PTHREAD_MUTEX_INITIALIZER; /* of `blocks` and `used`: IREE has threads that free */
 static __thread Context *stack[64];
 static __thread int depth;
 
@@ -203,26 +205,34 @@ Result cuLaunchHostFunc(Stream *stream, void (*function)(void *), void *data) {
 static Result take(void **start, size_t size, int is_host) {
   int device = current();
   if (!is_host && alive(device)) return ILLEGAL_ADDRESS;
-  if (!is_host && used[device] + size > (size_t)setting("FAKE_CUDA_MEMORY", 1L << 30)) return OUT_OF_MEMORY;
   Block *block = malloc(sizeof *block);
-  if (posix_memalign(&block->start, 256, size ? size : 1)) return OUT_OF_MEMORY;
+  pthread_mutex_lock(&memory);
+  int fits = is_host || used[device] + size <= (size_t)setting("FAKE_CUDA_MEMORY", 1L << 30);
+  if (!fits || posix_memalign(&block->start, 256, size ? size : 1)) {
+    pthread_mutex_unlock(&memory);
+    free(block);
+    return OUT_OF_MEMORY;
+  }
   block->size = size, block->device = device, block->is_host = is_host, block->next = blocks;
   blocks = block;
   if (!is_host) used[device] += size;
   *start = block->start;
+  pthread_mutex_unlock(&memory);
   return SUCCESS;
 }
 static Result give(void *start) {
-  for (Block **at = &blocks; *at; at = &(*at)->next)
-    if ((*at)->start == start) {
-      Block *block = *at;
-      *at = block->next;
-      if (!block->is_host) used[block->device] -= block->size;
-      free(block->start);
-      free(block);
-      return SUCCESS;
-    }
-  return INVALID_VALUE;
+  pthread_mutex_lock(&memory);
+  Block **at = &blocks, *block;
+  while (*at && (*at)->start != start) at = &(*at)->next;
+  if ((block = *at)) {
+    *at = block->next;
+    if (!block->is_host) used[block->device] -= block->size;
+  }
+  pthread_mutex_unlock(&memory);
+  if (!block) return INVALID_VALUE;
+  free(block->start);
+  free(block);
+  return SUCCESS;
 }
 Result cuMemAlloc(void **pointer, size_t size) { return take(pointer, size, 0); }
 Result cuMemAllocManaged(void **pointer, size_t size, unsigned flags) { return take(pointer, size, 0); }

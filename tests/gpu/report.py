@@ -1,8 +1,9 @@
 """`python -m tests.gpu.report` runs all that is known about GPUs on one, and writes what it saw.
 
 Input: the device (`--device`, CUDA where there is one, else Vulkan) and the file of the report. Output:
-device, driver, checked products, how many tests pass, and how much of its peak the device reaches in ten
-programs.
+device, driver, checked products, how much of its peak the device reaches in ten programs, and which tests
+fail. Idea: each part is a process that ends after a while, whatever the device does with it, and the page is
+written again behind each part: what fails or is stopped costs its own row.
 `--programs-only` leaves out the tests, which take half an hour on a CPU; `--small` makes products and
 programs small, for a GPU that a processor imitates (`ptx_machine.py`).
 """
@@ -10,26 +11,22 @@ programs small, for a GPU that a processor imitates (`ptx_machine.py`).
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
-from xml.etree import ElementTree
 
-import numpy as np
-
-import adze
-from adze import AdzeError, ShapeDtype
-from adze.frontend.report.gpus import GpuCheck, Peak, Subject, check_gpu
-from adze.frontend.tree import leaves
 from adze.runtime.execute.devices import absence, list_devices
 
-from .programs import PROGRAMS, TEN, Program
+from .programs import TEN
+from .report_parts import CHECKOUT, FACTS, PRODUCTS, Failure, attempt, ended, in_a_cell
+from .tally import Tally, read
 
-CHECKOUT: Final = Path(__file__).resolve().parents[2]
 DESTINATION: Final = CHECKOUT / "docs" / "gpu_report.md"
 SUITES: Final = {
     "rows of the table of ops, compiled": ("tests/dialects/ops/test_ops.py", "-k", "compiled"),
@@ -37,42 +34,88 @@ SUITES: Final = {
     "the runtime": ("tests/runtime/execute", "tests/runtime/measure"),
 }
 """What the tests are about, and how pytest is told to run them."""
+PART_SECONDS: Final = 600.0
+SUITE_SECONDS: Final = 3600.0
+MOST_FAILURES: Final = 60
+"""So many failed tests of a suite are named."""
+Part = dict[str, Any] | Failure
 
 
 @dataclass(frozen=True)
-class Ran:
-    """A program on the device: its time, the least that the device could take, and what differs."""
+class Suite:
+    """What became of the tests of a suite, and how it ended where that was not by itself."""
 
-    name: str
-    seconds: float
-    least_seconds: float
-    bound: str
-    difference: float
+    tally: Tally
+    end: str = ""
+
+
+@dataclass
+class Page:
+    """What was seen so far."""
+
+    device: str
+    facts: Part | None = None
+    products: dict[str, Part] = field(default_factory=dict)
+    programs: dict[str, Part] = field(default_factory=dict)
+    suites: dict[str, Suite] | None = field(default_factory=dict)
+    """None: they are left out."""
+
+    def lines(self) -> list[str]:
+        """The page, as far as there are parts."""
+        facts = self.facts if isinstance(self.facts, dict) else {}
+        return [
+            *heading(self.device, self.facts),
+            *(product_row(name, part, facts) for name, part in self.products.items()),
+            *table_of_programs(self.programs, facts),
+            *table_of_suites(self.suites),
+        ]
 
     @property
-    def share(self) -> float:
-        return self.least_seconds / self.seconds
+    def is_right(self) -> bool:
+        """Whether all products are right, all parts have results, and no test fails."""
+        parts = [self.facts, *self.products.values(), *self.programs.values()]
+        suites = (self.suites or {}).values()
+        return (
+            all(isinstance(part, dict) and not part.get("failures") for part in parts)
+            and all(isinstance(part, dict) and is_right(part) for part in self.products.values())
+            and not any(suite.tally.failed or suite.end for suite in suites)
+        )
 
 
 def main() -> None:
     options = parsed()
     device = options.device or default_device()
-    seen = check_gpu(device, small=options.small)
-    counts = (
-        {}
-        if options.programs_only
-        else {name: counted(arguments, device) for name, arguments in SUITES.items()}
-    )
-    lines = [
-        *heading(seen),
-        *table_of_counts(counts),
-        *table_of_programs(list(programs(seen, small=options.small))),
-    ]
-    options.output.write_text("\n".join(lines) + "\n")
-    print("\n".join(lines))
-    wrong = [each for each in seen.products if not each.is_right]
-    if wrong or any(failed for _, failed, _ in counts.values()):
+    page = Page(device, suites=None if options.programs_only else {})
+
+    def write() -> None:
+        options.output.parent.mkdir(parents=True, exist_ok=True)
+        options.output.write_text("\n".join(page.lines()) + "\n")
+
+    write()  # a file that cannot be written is known now
+    fill(page, options, write)
+    print("\n".join(page.lines()))
+    if not page.is_right:
         sys.exit(1)
+
+
+def fill(page: Page, options: argparse.Namespace, write: Callable[[], None]) -> None:
+    """Run the parts, short ones first, and call `write` behind each."""
+
+    def part(name: str) -> Part:
+        print(f"running {name}", file=sys.stderr, flush=True)
+        return attempt(page.device, name, small=options.small, seconds=options.part_seconds)
+
+    page.facts = part(FACTS)
+    write()
+    for results, names in ((page.products, PRODUCTS), (page.programs, TEN)):
+        for name in names:
+            results[name] = part(name)
+            write()
+    for name, arguments in SUITES.items() if page.suites is not None else ():
+        assert page.suites is not None
+        kind = page.device.partition(":")[0]
+        page.suites[name] = suite([*arguments, "--all", f"--device={kind}"], options)
+        write()
 
 
 def parsed() -> argparse.Namespace:
@@ -81,6 +124,13 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--output", type=Path, default=DESTINATION, help="the file to write")
     parser.add_argument("--programs-only", action="store_true", help="leave out the tests")
     parser.add_argument("--small", action="store_true", help="small products and programs")
+    parser.add_argument("--jobs", type=int, default=min(os.cpu_count() or 1, 4), help="processes of tests")
+    parser.add_argument(
+        "--part-seconds", type=float, default=PART_SECONDS, help="the most that a product or program takes"
+    )
+    parser.add_argument(
+        "--suite-seconds", type=float, default=SUITE_SECONDS, help="the most that one of three suites takes"
+    )
     return parser.parse_args()
 
 
@@ -96,123 +146,83 @@ def default_device() -> str:
     sys.exit("\n".join(["error: there is no GPU here", *reasons]))
 
 
-def counted(arguments: Sequence[str], device: str) -> tuple[int, int, int]:
-    """How many tests passed, failed and were skipped."""
+def suite(arguments: Sequence[str], options: argparse.Namespace) -> Suite:
+    """The tests that pytest runs, by workers: one that crashes is a failed test, and another goes on."""
     with tempfile.TemporaryDirectory() as folder:
-        written = Path(folder) / "results.xml"
-        command = [sys.executable, "-m", "pytest", "-q", "--all", f"--junit-xml={written}", *arguments]
-        command.append(f"--device={device.partition(':')[0]}")
-        subprocess.run(command, cwd=CHECKOUT, check=False)
-        if not written.exists():
-            sys.exit(f"error: pytest wrote no results: {' '.join(command)}")
-        return counts_in(written.read_text())
+        tally = Path(folder) / "tally.jsonl"
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.gpu.tally", "--tally", str(tally)]
+        command += ["-n", str(options.jobs), "--dist", "worksteal", *arguments]
+        code = ended(command, options.suite_seconds)
+        unusual = "" if code in (0, 1) else f"pytest ended with {code}"
+        end = f"stopped after {options.suite_seconds:.0f} s" if code is None else unusual
+        return Suite(read(tally), end)
 
 
-def counts_in(text: str) -> tuple[int, int, int]:
-    """As `counted`, from JUnit's XML."""
-    suites = list(ElementTree.fromstring(text).iter("testsuite"))
-
-    def total(*names: str) -> int:
-        return sum(int(suite.get(name, 0)) for suite in suites for name in names)
-
-    failed, skipped = total("failures", "errors"), total("skipped")
-    return total("tests") - failed - skipped, failed, skipped
-
-
-def programs(seen: GpuCheck, *, small: bool) -> Iterator[Ran | tuple[str, str]]:
-    """The ten programs on the device, or why one cannot run there."""
-    for name, reduced in TEN.items():
-        print(f"running {name}", file=sys.stderr, flush=True)
-        try:
-            yield ran(name, reduced if small else PROGRAMS[name], seen)
-        except AdzeError as error:
-            yield name, error.message
-
-
-def ran(name: str, program: Program, seen: GpuCheck) -> Ran:
-    """A program with drawn arguments, timed, and compared with the same on the CPU."""
-    arguments = drawn(program)
-    flat = leaves(arguments)
-
-    def function(*arrays: Any) -> Any:
-        return program.function(*rebuilt(arguments, iter(arrays)))
-
-    subject = Subject.of(function, flat, seen.device)
-    got = [np.asarray(result.numpy(), np.float64) for result in subject.call()]
-    want = [np.asarray(each, np.float64) for each in leaves(adze.jit(function, device="cpu")(*flat))]
-    moved = sum(array.nbytes for array in flat) + sum(array.nbytes for array in subject.call())
-    work = adze.trace(program.function, *program.specs).cost().flops
-    compute, memory = work / seen.peak.value, moved / seen.bandwidth.value
-    return Ran(
-        name,
-        subject.seconds(),
-        max(compute, memory),
-        "arithmetic" if compute > memory else "memory",
-        max(
-            float(np.max(np.abs(a - b)) / max(np.max(np.abs(b)), 1e-30))
-            for a, b in zip(got, want, strict=True)
-        ),
-    )
-
-
-def drawn(program: Program) -> tuple[Any, ...]:
-    """Arguments of the program's specs: small numbers, and indices into its first argument."""
-    random = np.random.default_rng(0)
-    first = leaves(program.specs)[0].shape[0]
-
-    def array(spec: ShapeDtype) -> np.ndarray:
-        if np.dtype(spec.dtype).kind in "iu":
-            return random.integers(0, first, spec.shape).astype(spec.dtype)
-        return (random.standard_normal(spec.shape) / 4).astype(spec.dtype)
-
-    return tuple(rebuilt(program.specs, iter([array(spec) for spec in leaves(program.specs)])))
-
-
-def rebuilt(tree: Any, values: Iterator[Any]) -> Any:
-    """The nested tuples of `tree` with other leaves."""
-    return tuple(rebuilt(part, values) for part in tree) if isinstance(tree, tuple) else next(values)
-
-
-def heading(seen: GpuCheck) -> list[str]:
-    facts = seen.facts
-    memory = "not told" if facts.memory is None else f"{facts.memory / 2**30:.1f} GiB"
+def heading(device: str, facts: Part | None) -> list[str]:
     lines = [
         "# What a GPU does",
         "",
-        "`make gpu-report` wrote this page. It runs the products of `adze doctor --gpu`, the tests of GPUs",
-        "and ten programs of `tests/gpu/programs.py`.",
+        "`make gpu-report` wrote this page. It runs the products of `adze doctor --gpu`, ten programs of",
+        "`tests/gpu/programs.py` and the tests of GPUs, each in a process of its own.",
         "",
         "| | |",
         "|---|---|",
-        f"| device | {seen.device}: {seen.description} |",
-        f"| driver | {facts.driver or 'not told'} |",
-        f"| memory | {memory}, {rate(seen.bandwidth, 'B/s')} |",
-        f"| peak in float32 | {rate(seen.peak, 'flop/s')} |",
-        f"| times by | {seen.clock} |",
+        f"| adze | {commit()}, IREE {version('iree-base-compiler')} |",
     ]
-    for each in seen.products:
-        verdict = "right" if each.is_right else f"WRONG (off by {each.error:.1g})"
-        speed = f"{each.flops / 1e9:.4g} Gflop/s, {each.flops / seen.peak.value:.0%} of the peak in float32"
-        lines.append(f"| product of {each.dtype}, {each.size} x {each.size} | {verdict}; {speed} |")
-    return lines
-
-
-def rate(peak: Peak, unit: str) -> str:
-    return f"{peak.value / 1e9:.4g} G{unit} ({peak.source})"
-
-
-def table_of_counts(counts: dict[str, tuple[int, int, int]]) -> list[str]:
-    if not counts:
-        return ["", "The tests were left out (`--programs-only`)."]
-    rows = [
-        f"| {name} | {passed} | {failed} | {skipped} |" for name, (passed, failed, skipped) in counts.items()
+    if not isinstance(facts, dict):
+        reason = "not asked yet" if facts is None else f"FAILED: {facts.reason}"
+        return [*lines, f"| device | {device}: {reason} |"]
+    memory = "not told" if facts["memory"] is None else f"{facts['memory'] / 2**30:.1f} GiB"
+    return [
+        *lines,
+        f"| device | {device}: {in_a_cell(facts['description'])} |",
+        f"| driver | {in_a_cell(facts['driver'] or 'not told')} |",
+        f"| memory | {memory}, {rate(facts['bandwidth'], 'B/s')} |",
+        f"| peak in float32 | {rate(facts['peak'], 'flop/s')} |",
+        f"| times by | {facts['clock']} |",
+        *(f"| failed | {in_a_cell(failure)} |" for failure in facts["failures"]),
     ]
-    return ["", "| tests of | passed | failed | skipped |", "|---|---|---|---|", *rows]
 
 
-def table_of_programs(results: list[Ran | tuple[str, str]]) -> list[str]:
+def commit() -> str:
+    """The commit of this checkout, as git has it."""
+    command = ["git", "describe", "--always", "--dirty"]
+    try:
+        done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    except OSError:
+        return "commit not known"
+    return done.stdout.strip() or "commit not known"
+
+
+def rate(peak: dict[str, Any] | None, unit: str) -> str:
+    return "not measured" if peak is None else f"{peak['value'] / 1e9:.4g} G{unit} ({peak['source']})"
+
+
+def is_right(part: dict[str, Any]) -> bool:
+    return all(product["is_right"] for product in part["products"])
+
+
+def product_row(name: str, part: Part, facts: dict[str, Any]) -> str:
+    """A row of the heading's table."""
+    if isinstance(part, Failure):
+        return f"| {name} | FAILED: {part.reason} |"
+    said = [*(product_text(product, facts) for product in part["products"]), *part["failures"]]
+    return f"| {name} | {in_a_cell('; '.join(said))} |"
+
+
+def product_text(product: dict[str, Any], facts: dict[str, Any]) -> str:
+    verdict = "right" if product["is_right"] else f"WRONG (off by {product['error']:.1g})"
+    text = f"{product['size']} x {product['size']}: {verdict}"
+    if product["flops"] is None:
+        return f"{text}; not timed"
+    peak = facts.get("peak")
+    share = "" if peak is None else f", {product['flops'] / peak['value']:.0%} of the peak in float32"
+    return f"{text}; {product['flops'] / 1e9:.4g} Gflop/s{share}"
+
+
+def table_of_programs(programs: dict[str, Part], facts: dict[str, Any]) -> list[str]:
     """What the ten programs took."""
-    lines = [
+    return [
         "",
         "The least time of a program is what its arithmetic takes at the peak, or its arguments and",
         "results at the bandwidth of the memory, whichever is longer. The difference is from the CPU, in",
@@ -220,14 +230,46 @@ def table_of_programs(results: list[Ran | tuple[str, str]]) -> list[str]:
         "",
         "| program | ms | least ms | bound by | part of the peak | difference |",
         "|---|---|---|---|---|---|",
+        *(program_row(name, part, facts) for name, part in programs.items()),
     ]
-    for each in results:
-        if isinstance(each, tuple):
-            lines.append(f"| {each[0]} | does not run: {each[1]} | | | | |")
-            continue
-        cells = (f"{each.seconds * 1e3:.4g}", f"{each.least_seconds * 1e3:.4g}", each.bound)
-        lines.append(f"| {each.name} | {' | '.join(cells)} | {each.share:.1%} | {each.difference:.1g} |")
+
+
+def program_row(name: str, part: Part, facts: dict[str, Any]) -> str:
+    if isinstance(part, Failure):
+        return f"| {name} | does not run: {part.reason} | | | | |"
+    seconds, cells = part["seconds"], ["not timed"]
+    if seconds is not None:
+        cells = [f"{seconds * 1e3:.4g}"]
+    peak, bandwidth = facts.get("peak"), facts.get("bandwidth")
+    if peak is None or bandwidth is None:
+        cells += ["not known", "", ""]
+    else:
+        compute, memory = part["flops"] / peak["value"], part["bytes"] / bandwidth["value"]
+        least = max(compute, memory)
+        cells += [f"{least * 1e3:.4g}", "arithmetic" if compute > memory else "memory"]
+        cells.append(f"{least / seconds:.1%}" if seconds else "")
+    return f"| {name} | {' | '.join(cells)} | {part['difference']:.1g} |"
+
+
+def table_of_suites(suites: dict[str, Suite] | None) -> list[str]:
+    if suites is None:
+        return ["", "The tests were left out (`--programs-only`)."]
+    lines = ["", "| tests of | passed | failed | skipped | |", "|---|---|---|---|---|"]
+    for name, each in suites.items():
+        tally = each.tally
+        lines.append(f"| {name} | {tally.passed} | {len(tally.failed)} | {tally.skipped} | {each.end} |")
+    for name, each in suites.items():
+        lines += failures(name, each.tally.failed)
     return lines
+
+
+def failures(name: str, failed: dict[str, str]) -> list[str]:
+    """The names of the failed tests of a suite, with what each says."""
+    if not failed:
+        return []
+    shown = [f"* `{test}`: {in_a_cell(reason)}" for test, reason in list(failed.items())[:MOST_FAILURES]]
+    left = len(failed) - len(shown)
+    return ["", f"Failed of {name}:", "", *shown, *([f"* and {left} more"] if left else [])]
 
 
 if __name__ == "__main__":
