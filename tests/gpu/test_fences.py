@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import signal
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -64,6 +67,40 @@ def test_complex_rows_of_unknown_length_are_sorted() -> None:
     """Element by element they end the process in IREE's compiler."""
     compiled = adze.trace(xp.sort, ShapeDtype(("n",), np.complex64)).lower("cuda:sm_80").compile()
     assert compiled.vmfb
+
+
+MADE_COMPLEX = """
+import numpy as np
+import adze
+import adze.numpy as xp
+from adze import ShapeDtype, lax
+from adze.passes.lower.iree import two_index_maps
+
+if not FENCED:
+    two_index_maps.complex_products = lambda module, reader: set()
+w = np.ones((8, 8), np.float32)
+rows = ShapeDtype(("n", 8))
+for function, spec in (
+    (lambda x: lax.complex(x @ w, x @ (2 * w)), rows),
+    (lambda x: (x @ w).astype("complex64") * 1j, rows),
+    (xp.fft.fft, ShapeDtype(("n", 8), np.complex64)),
+):
+    adze.trace(function, spec).lower("cuda:sm_80").compile(cache=False)
+"""
+
+
+def compiled_apart(script: str) -> int:
+    """What a process returns that may die."""
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, check=False).returncode
+
+
+def test_complex_numbers_are_made_of_products_of_unknown_sizes() -> None:
+    assert compiled_apart(f"FENCED = True{MADE_COMPLEX}") == 0
+
+
+@pytest.mark.thorough
+def test_iree_still_dies_of_complex_numbers_behind_products() -> None:
+    assert compiled_apart(f"FENCED = False{MADE_COMPLEX}") == -signal.SIGSEGV
 
 
 def least_of_rows() -> str:

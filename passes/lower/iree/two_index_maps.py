@@ -27,6 +27,7 @@ from ...base import Pass
 from ...ir.aliases import Operation, Type, Value
 from ...ir.functions import functions, split_body
 from ...ir.marks import BARRIER
+from .complex_products import complex_products
 from .indexed_products import indexed_products
 
 Step = tuple[str, tuple[str, ...]]
@@ -63,6 +64,7 @@ class MarkBarriers(Pass):
         mark = mlir.ir.UnitAttr.get(module.context)
         reader = Reader(Codec(module.context))
         results = unfusible(module, reader) | indexed_products(module, reader)
+        results |= complex_products(module, reader)
         for result in results:
             result.owner.attributes[BARRIER] = mark
         return bool(results)
