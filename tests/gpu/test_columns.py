@@ -1,4 +1,4 @@
-"""Reductions of few long columns on CUDA: parts of them first, run as C."""
+"""Reductions of few long columns on GPUs: parts of them first, run as C for CUDA."""
 
 from __future__ import annotations
 
@@ -105,6 +105,13 @@ def test_many_threads_share_few_columns(
 ) -> None:
     program = adze.trace(function, ShapeDtype(shape, np.float32)).lower("cuda:sm_80").compile()
     assert len(gpu_kernels(program.vmfb)) <= count
+
+
+@pytest.mark.parametrize("target", ["vulkan:ampere", pytest.param("rocm:gfx942", marks=pytest.mark.thorough)])
+def test_other_gpus_share_columns_too(target: str) -> None:
+    """IREE's compiler did not end within minutes."""
+    lowered = adze.trace(lambda x: deviation(x, 0), ShapeDtype((8192, 64), np.float32)).lower(target)
+    assert lowered.compile(cache=False).vmfb
 
 
 @pytest.mark.parametrize("sizes", [(1, 8192, 64), (4, 300, 2), (1, 1 << 20, 1), (3, 257, 7), (1, 300, BUSY)])
