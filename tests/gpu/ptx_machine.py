@@ -241,6 +241,8 @@ class Function:
     def do_setp(self, words: Sequence[str], operands: Sequence[str]) -> str:
         kind, relation = words[-1], words[0]
         target, x, y, *more = operands
+        if kind in ("f16x2", "bf16x2"):
+            return self._setp_halves(relation, kind[:-2], operands)
         a, b = self.read(x, kind), self.read(y, kind)
         flag = comparison(relation, a, b, kind in _FLOATS)
         if more:
@@ -249,6 +251,15 @@ class Function:
         first, _, second = target.partition("|")
         done = self.write(first, flag, "pred")
         return done if not second else f"{done} {self.write(second, f'!({flag})', 'pred')}"
+
+    def _setp_halves(self, relation: str, half: str, operands: Sequence[str]) -> str:
+        """A flag for each of two short floats."""
+        target, x, y = operands
+        flags = []
+        for register, shift in zip(target.split("|"), (0, 16), strict=True):
+            a, b = (f"{half}((uint32_t)({self.bits(each, 32)}) >> {shift})" for each in (x, y))
+            flags.append(self.write(register, comparison(relation, a, b, True), "pred"))
+        return " ".join(flags)
 
     def do_cvt(self, words: Sequence[str], operands: Sequence[str]) -> str:
         target, source = words[-2:]

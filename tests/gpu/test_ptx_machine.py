@@ -105,12 +105,36 @@ INSERTED = """
 """
 
 
+COMPARED = """
+.visible .entry compared(
+	.param .u64 .ptr .global .align 4 compared_param_0
+)
+{
+	.reg .pred 	%p<3>;
+	.reg .b32 	%r<6>;
+	.reg .b64 	%rd<2>;
+
+	ld.param.b64 	%rd1, [compared_param_0];
+	mov.b32 	%r1, 1006648320;
+	mov.b32 	%r2, 1006664704;
+	setp.eq.f16x2 	%p1|%p2, %r1, %r2;
+	selp.b32 	%r3, 1, 0, %p1;
+	selp.b32 	%r4, 2, 0, %p2;
+	add.s32 	%r5, %r3, %r4;
+	st.global.b32 	[%rd1], %r5;
+	ret;
+
+}
+"""  # the pairs (1, 1) and (infinity, 1), the low one first
+
+
 @pytest.mark.parametrize(
-    ("name", "ptx", "result"), [("wrapped", WRAPPED, 10), ("inserted", INSERTED, 0x10F00)]
+    ("name", "ptx", "result"),
+    [("wrapped", WRAPPED, 10), ("inserted", INSERTED, 0x10F00), ("compared", COMPARED, 2)],
 )
 def test_integers_are_those_of_a_gpu(name: str, ptx: str, result: int, tmp_path: Path) -> None:
     """They wrap around, as in IREE's loops over places whose sign is flipped: C would take such an overflow
-    for impossible. Bits are put between others."""
+    for impossible. Bits are put between others, and pairs of halves are compared."""
     (tmp_path / f"{name}.ptx").write_text(ptx)
     build(tmp_path / f"{name}.ptx", tmp_path / f"{name}.so")
     library = ctypes.CDLL(str(tmp_path / f"{name}.so"))

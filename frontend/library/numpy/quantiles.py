@@ -85,7 +85,9 @@ def median(
     low, high = (count - 1) // 2, count // 2
     result = mean(part(ordered, ordered.ndim - 1, low, high + 1) if count else ordered, axis=-1)
     if count:
-        result = where(any_of(isnan(flat), axis=-1), full_like(result, np.nan), result)
+        # They come last: it is the greatest element that says whether there are any.
+        greatest = part(ordered, ordered.ndim - 1, count - 1, count)
+        result = where(any_of(isnan(greatest), axis=-1), full_like(result, np.nan), result)
     return ops.reshape(result, shape=_kept(shape, axes)) if keepdims else result
 
 
