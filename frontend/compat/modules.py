@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from .narrow_dtypes import with_narrow_dtypes
+from .parameter_orders import in_jax_order
 
 ADZE: Final = __name__.partition(".")[0]
 
@@ -98,7 +99,7 @@ class Forwarding(ModuleType):
                 continue
             if isinstance(value, ModuleType) and value.__name__.partition(".")[0] == ADZE:
                 break  # a module of adze under JAX's name forwards too
-            value = with_narrow_dtypes(self._jax_name, value)
+            value = in_jax_order(self._jax_name, name, with_narrow_dtypes(self._jax_name, value))
             setattr(self, name, value)
             return value
         try:

@@ -121,9 +121,11 @@ def flatten(tree: Any, is_leaf: Any = None) -> tuple[list[Any], PyTreeDef]:
     return values, PyTreeDef(spec)
 
 
-def flatten_with_path(tree: Any, is_leaf: Any = None, **options: Any) -> tuple[list[Any], PyTreeDef]:
+def flatten_with_path(
+    tree: Any, is_leaf: Any = None, is_leaf_takes_path: bool = False
+) -> tuple[list[Any], PyTreeDef]:
     """The leaves of a tree, each with its path, and the structure."""
-    pairs, spec = _tree.flatten_with_path(tree, is_leaf, **options)
+    pairs, spec = _tree.flatten_with_path(tree, is_leaf, is_leaf_takes_path)
     return pairs, PyTreeDef(spec)
 
 

@@ -31,16 +31,20 @@ from .reference_effects import carries_effects, pulled_back
 from .reference_effects import value_and_gradient as gradient_with_effects
 
 
-@resumes_trace
-@carries_effects
 def jvp(
-    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], *, has_aux: bool = False
+    fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
 ) -> Any:
     """`(f(primals), derivative of f at primals along tangents)`.
 
     `tangents` has the tree, shapes and dtypes of `primals` (integer leaves: anything, without effect).
     With `has_aux`, f returns (result, aux) and so does the return value: (result, tangent, aux).
     """
+    return _jvp(fun, primals, tangents, has_aux=has_aux)
+
+
+@resumes_trace
+@carries_effects
+def _jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool) -> Any:
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
         raise ArgumentTypeError(
             f"jvp takes tuples of primals and tangents, got {type(primals).__name__} and "
@@ -155,11 +159,11 @@ def _of_spec(leaf: Any) -> Any:
 def value_and_grad(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] | None = None,
-    *,
-    argnames: str | Sequence[str] = (),
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
+    *,
+    argnames: str | Sequence[str] = (),
 ) -> Callable[..., Any]:
     """A function that returns f's value and its gradient with respect to the arguments `argnums`/`argnames`.
 
@@ -208,11 +212,11 @@ def value_and_grad(
 def grad(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] | None = None,
-    *,
-    argnames: str | Sequence[str] = (),
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
+    *,
+    argnames: str | Sequence[str] = (),
 ) -> Callable[..., Any]:
     """A function that returns the gradient of f; see `value_and_grad`. With `has_aux`: (gradient, aux)."""
     both = value_and_grad(

@@ -28,7 +28,6 @@ from .vmap import vmap
 def jacfwd(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
-    *,
     has_aux: bool = False,
     holomorphic: bool = False,
 ) -> Callable[..., Any]:
@@ -69,7 +68,6 @@ def jacfwd(
 def jacrev(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
-    *,
     has_aux: bool = False,
     holomorphic: bool = False,
 ) -> Callable[..., Any]:
@@ -113,7 +111,6 @@ jacobian = jacrev
 def hessian(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] = 0,
-    *,
     has_aux: bool = False,
     holomorphic: bool = False,
 ) -> Callable[..., Any]:
@@ -134,7 +131,6 @@ def check_grads(
     args: Sequence[Any],
     order: int = 1,
     modes: Sequence[str] = ("fwd", "rev"),
-    *,
     atol: float | None = None,
     rtol: float | None = None,
     eps: float | None = None,

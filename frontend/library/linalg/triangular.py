@@ -69,11 +69,12 @@ def solve_triangular(
     lower: bool = False,
     unit_diagonal: bool = False,
     overwrite_b: bool = False,
+    debug: Any = None,
     check_finite: bool = True,
 ) -> Any:
     """SciPy's `solve_triangular`: ``a @ x = b``, with `trans` of the transpose (1, 'T') or adjoint (2, 'C').
 
-    `overwrite_b` and `check_finite` are accepted and have no effect.
+    `overwrite_b`, `debug` and `check_finite` are accepted and have no effect.
     """
     del overwrite_b, check_finite
     t, right = promote(square("solve_triangular", a, named=True), inexact("solve_triangular", b))

@@ -58,6 +58,7 @@ from .promotion import (
     result_type,
     weak_dtype,
 )
+from .reshaping import expand_dims
 from .transcendental import exp, log
 
 
@@ -188,7 +189,7 @@ def empty(shape: Any, dtype: Any = FLOAT32, *, device: Any = None, order: Any = 
 
 
 def full_like(
-    a: Any, fill_value: Any, dtype: Any = None, *, shape: Any = None, device: Any = None, **_: Any
+    a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, **_: Any
 ) -> Any:
     """`fill_value` in the shape and dtype of `a`."""
     like = a if isinstance(a, ShapeDtype) else asarray_of(a)
@@ -198,17 +199,17 @@ def full_like(
     )
 
 
-def zeros_like(a: Any, dtype: Any = None, *, shape: Any = None, device: Any = None, **_: Any) -> Any:
+def zeros_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, **_: Any) -> Any:
     """Zeros in the shape and dtype of `a`."""
     return full_like(a, 0, dtype, shape=shape)
 
 
-def ones_like(a: Any, dtype: Any = None, *, shape: Any = None, device: Any = None, **_: Any) -> Any:
+def ones_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, **_: Any) -> Any:
     """Ones in the shape and dtype of `a`."""
     return full_like(a, 1, dtype, shape=shape)
 
 
-def empty_like(prototype: Any, dtype: Any = None, *, shape: Any = None, device: Any = None, **_: Any) -> Any:
+def empty_like(prototype: Any, dtype: Any = None, shape: Any = None, *, device: Any = None, **_: Any) -> Any:
     """Zeros in the shape and dtype of `prototype`."""
     return full_like(prototype, 0, dtype, shape=shape)
 
@@ -270,12 +271,12 @@ def linspace(
     start: Any,
     stop: Any,
     num: Any = 50,
-    *,
-    dtype: Any = None,
-    device: Any = None,
     endpoint: bool = True,
     retstep: bool = False,
+    dtype: Any = None,
     axis: int = 0,
+    *,
+    device: Any = None,
 ) -> Any:
     """`num` numbers evenly spaced from `start` to `stop`.
 
@@ -291,7 +292,7 @@ def linspace(
         if wanted in INTEGERS:
             samples = np.floor(samples)
         result: Any = Array(samples.astype(wanted))
-        step: Any = (stop - start) / intervals if intervals else math.nan
+        step: Any = as_weak(as_value((stop - start) / intervals if intervals else math.nan))
         return (result, step) if retstep else result
     first, last = broadcast_together([convert(coerce(v), carried) for v in (start, stop)])
     spread = subtract(last, first)
@@ -330,24 +331,33 @@ def _spaced_dtypes(*ends: Any, dtype: Any) -> tuple[np.dtype, np.dtype]:
 
 
 def logspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    base: Any = 10.0,
+    dtype: Any = None,
+    axis: int = 0,
 ) -> Any:
     """`base ** linspace(start, stop, num)`."""
     default, carried = _spaced_dtypes(start, stop, base, dtype=dtype)
-    exponents = linspace(start, stop, num, endpoint=endpoint, dtype=carried)
+    exponents = linspace(start, stop, num, endpoint=endpoint, dtype=carried, axis=axis)
     result = power(convert(coerce(base), carried), exponents)
     return convert(result, default if dtype is None else dtype_of("logspace", dtype))
 
 
-def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Any:
+def geomspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
+) -> Any:
     """`num` numbers from `start` to `stop` in geometric progression."""
     if type(start) in PYTHON_SCALARS and type(stop) in PYTHON_SCALARS:
-        samples = np.geomspace(start, stop, num, endpoint=endpoint)
+        samples = np.geomspace(start, stop, num, endpoint=endpoint, axis=axis)
         return Array(samples.astype(FLOAT32 if dtype is None else dtype_of("geomspace", dtype)))
     default, carried = _spaced_dtypes(start, stop, dtype=dtype)
     first, last = (convert(coerce(v), carried) for v in (start, stop))
     ratio = log(divide(last, first))
-    result = multiply(first, exp(multiply(linspace(0.0, 1.0, num, endpoint=endpoint, dtype=carried), ratio)))
+    exponents = linspace(full_like(ratio, 0), ratio, num, endpoint=endpoint, dtype=carried, axis=axis)
+    result = multiply(expand_dims(first, axis) if exponents.ndim > 1 else first, exp(exponents))
     return convert(result, default if dtype is None else dtype_of("geomspace", dtype))
 
 

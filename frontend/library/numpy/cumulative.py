@@ -245,7 +245,7 @@ def _edge(x0: Any, x1: Any, x2: Any, near: Any, far: Any) -> Any:
     return add(add(multiply(a, x0), multiply(b, x1)), multiply(c, x2))
 
 
-def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * np.pi) -> Any:
+def unwrap(p: Any, discont: Any = None, axis: int = -1, period: float = 2 * np.pi) -> Any:
     """Angles with jumps larger than half a period taken out along `axis`."""
     value = asarray_of(p)
     value = value if value.dtype in INEXACT else float_value(value)

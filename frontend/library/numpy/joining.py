@@ -96,7 +96,7 @@ def concatenate(arrays: Any, axis: int | None = 0, out: Any = None, *, dtype: An
     return concat(arrays, axis=axis, dtype=dtype)
 
 
-def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None) -> Any:
+def stack(arrays: Any, axis: int = 0, out: Any = None, dtype: Any = None) -> Any:
     """Arrays of one shape along a new axis."""
     refuse_out("stack", out)
     values = _sequence("stack", arrays)
@@ -121,18 +121,18 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     return tuple(ops.reshape(part(value, place, i, i + 1), shape=rest) for i in range(count))
 
 
-def hstack(tup: Any, *, dtype: Any = None) -> Any:
+def hstack(tup: Any, dtype: Any = None) -> Any:
     """Arrays side by side: along the second axis, vectors along their only one."""
     values = [atleast_1d(v) for v in _sequence("hstack", tup)]
     return concat(values, axis=0 if values[0].ndim == 1 else 1, dtype=dtype)
 
 
-def vstack(tup: Any, *, dtype: Any = None) -> Any:
+def vstack(tup: Any, dtype: Any = None) -> Any:
     """Arrays on top of each other: along the first axis, vectors as rows."""
     return concat([atleast_2d(v) for v in _sequence("vstack", tup)], axis=0, dtype=dtype)
 
 
-def dstack(tup: Any, *, dtype: Any = None) -> Any:
+def dstack(tup: Any, dtype: Any = None) -> Any:
     """Arrays behind each other, along the third axis."""
     return concat([atleast_3d(v) for v in _sequence("dstack", tup)], axis=2, dtype=dtype)
 

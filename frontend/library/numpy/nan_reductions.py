@@ -29,19 +29,31 @@ def _numbers(x: Any, chosen: Any = None) -> Any:
 
 
 def nansum(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, **kwargs: Any
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
 ) -> Any:
     """The sum with NaN counted as 0."""
     refuse_out("nansum", out)
-    return sum(_filled(a, 0), axis, dtype, keepdims=keepdims, **kwargs)
+    return sum(_filled(a, 0), axis, dtype, keepdims=keepdims, initial=initial, where=where)
 
 
 def nanprod(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: bool = False, **kwargs: Any
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
 ) -> Any:
     """The product with NaN counted as 1."""
     refuse_out("nanprod", out)
-    return prod(_filled(a, 1), axis, dtype, keepdims=keepdims, **kwargs)
+    return prod(_filled(a, 1), axis, dtype, keepdims=keepdims, initial=initial, where=where)
 
 
 def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:

@@ -38,30 +38,57 @@ def quantile(
     q: Any,
     axis: Any = None,
     out: Any = None,
-    *,
+    overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
 ) -> Any:
-    """The `q`-quantiles (0 to 1) over `axis`; several `q` make a new leading axis. NaN if an element is."""
+    """The `q`-quantiles (0 to 1) over `axis`; several `q` make a new leading axis. NaN if an element is.
+
+    `overwrite_input` only allows NumPy to use the memory of `a`.
+    """
     refuse_out("quantile", out)
     return _quantile("quantile", a, q, axis, method, keepdims, skip_nan=False)
 
 
 def percentile(
-    a: Any, q: Any, axis: Any = None, out: Any = None, *, method: str = "linear", keepdims: bool = False
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
 ) -> Any:
     """The `q`-percentiles (0 to 100) over `axis`."""
     refuse_out("percentile", out)
     return quantile(a, _hundredth(q), axis, method=method, keepdims=keepdims)
 
 
-def nanquantile(a: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
+def nanquantile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Any:
     """Quantiles of the numbers; NaN where there are none."""
+    refuse_out("nanquantile", out)
     return _quantile("nanquantile", a, q, axis, method, keepdims, skip_nan=True)
 
 
-def nanpercentile(a: Any, q: Any, axis: Any = None, *, method: str = "linear", keepdims: bool = False) -> Any:
+def nanpercentile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Any:
     """Percentiles of the numbers; NaN where there are none."""
+    refuse_out("nanpercentile", out)
     return nanquantile(a, _hundredth(q), axis, method=method, keepdims=keepdims)
 
 

@@ -334,7 +334,7 @@ def _spread(
 
 
 def average(
-    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
+    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: bool = False
 ) -> Any:
     """The mean weighted by `weights`, which have the shape of `a` or the length of `axis`."""
     value = asarray_of(a)

@@ -6,6 +6,7 @@ results are sorted, cut off at `size`, and filled up with `fill_value` (by defau
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -14,15 +15,15 @@ from ....dialects.types import INT32, INT64
 from ...tracing.array import Array
 from ...tracing.frames import current_frame, known_value
 from ...tracing.interpreter import ops
-from .arguments import concretization_error, count_array, full_like
+from .arguments import concretization_error, count_array, full_like, normalize_axis
 from .cumulative import cumsum, part
 from .joining import concat
 from .logic import logical_not
 from .promotion import asarray_of, broadcast, convert, promote, type_text
 from .reductions import sum as sum_of
-from .reshaping import ravel, reshape
+from .reshaping import moveaxis, ravel, reshape
 from .searching import nonzero, searchsorted, where
-from .sorting import argsort, sort
+from .sorting import argsort, lexsort, sort
 from .take import take
 
 FEW: Final = 32  # candidates that each element is compared with, instead of a search among them
@@ -66,15 +67,50 @@ def _unique(function: str, x: Any, size: int | None, fill_value: Any, equal_nan:
         # A traced array has a derivative, which the values that NumPy picked have not.
         distinct = Array(values) if isinstance(value, Array) else take(ravel(value), indices, axis=0)
         return UniqueAll(distinct, Array(indices), Array(inverse.reshape(known.shape)), Array(counts))
-    return _unique_of_size(value, size, fill_value, equal_nan)
+    found = _unique_of_size(ravel(value), size, fill_value, equal_nan)
+    return found._replace(inverse_indices=reshape(found.inverse_indices, value.shape))
 
 
-def _unique_of_size(value: Any, size: int, fill_value: Any, equal_nan: bool) -> UniqueAll:
-    flat = ravel(value)
-    order = argsort(flat)
+def _unique_slices(
+    value: Any, axis: int, size: int | None, fill_value: Any, equal_nan: bool
+) -> tuple[UniqueAll, int]:
+    """Distinct slices along `axis`, which comes first in them, in the order of their elements."""
+    place = normalize_axis("unique", axis, value.ndim)
+    slices = moveaxis(value, place, 0)
+    count, *inner = slices.shape
+    rows = reshape(slices, (count, math.prod(inner))) if inner else slices
+    if size is None:
+        size = _number_of_distinct(_concrete("unique", rows), equal_nan)
+    found = _unique_of_size(rows, size, fill_value, equal_nan)
+    return found._replace(values=reshape(found.values, (size, *inner))), place
+
+
+def _number_of_distinct(rows: np.ndarray, equal_nan: bool) -> int:
+    """How many of the numbers, or rows of a matrix, differ from each other."""
+    table = rows.reshape(len(rows), math.prod(rows.shape[1:]))
+    ordered = table[np.lexsort(table.T[::-1])] if table.size else table
+    before, after = ordered[:-1], ordered[1:]
+    differs = before != after
+    if equal_nan:
+        differs &= (before == before) | (after == after)
+    return min(len(rows), 1 + int(np.count_nonzero(differs.any(axis=1))))
+
+
+def _order(rows: Any) -> Any:
+    """The positions that sort numbers, or the rows of a matrix by their elements."""
+    if rows.ndim == 1:
+        return argsort(rows)
+    if rows.shape[1] == 0:
+        return ops.iota(shape=rows.shape[:1], axis=0, dtype=INT64)
+    return lexsort([rows[:, k] for k in reversed(range(rows.shape[1]))])
+
+
+def _unique_of_size(flat: Any, size: int, fill_value: Any, equal_nan: bool) -> UniqueAll:
+    """Distinct numbers of a vector, or rows of a matrix; the inverse is a vector."""
+    order = _order(flat)
     ordered = take(flat, order, axis=0, mode="clip")
     # One element more, so that there is one to take where the array is empty.
-    table = concat([ordered, convert(count_vector(0), flat.dtype)])
+    table = concat([ordered, broadcast(convert(count_vector(0), flat.dtype), (1, *flat.shape[1:]))])
     count = flat.shape[0]
     is_first = _begins_a_run(ordered, table, equal_nan)
     (starts,) = nonzero(is_first, size=size + 1)  # one more than asked for: where the last of these ends
@@ -90,22 +126,24 @@ def _unique_of_size(value: Any, size: int, fill_value: Any, equal_nan: bool) -> 
         if fill_value is None
         else convert(asarray_of(fill_value), flat.dtype)
     )
-    values = where(exists, picked, filler)
-    indices = where(exists, take(concat([order, count_vector(0)]), starts, axis=0, mode="clip"), np.int64(0))
+    values = where(reshape(exists, (size,) + (1,) * (flat.ndim - 1)), picked, filler)
+    positions = concat([order, count_vector(0)])
+    indices = take(positions, where(exists, starts, np.int64(0)), axis=0, mode="clip")
     counts = where(exists, ops.sub(ends, starts), np.int64(0))
     rank = ops.sub(cumsum(is_first), full_like(order, 1))
     inverse = take(rank, argsort(order), axis=0, mode="clip")
-    return UniqueAll(values, indices, reshape(inverse, value.shape), counts)
+    return UniqueAll(values, indices, inverse, counts)
 
 
 def _begins_a_run(ordered: Any, table: Any, equal_nan: bool) -> Any:
-    """Where a sorted element is no repetition of the one before it; `table` has an element more."""
-    places = ops.iota(shape=ordered.shape, axis=0, dtype=INT64)
+    """Where a sorted element (or row) is no repetition of the one before it; `table` has one more."""
+    places = ops.iota(shape=ordered.shape[:1], axis=0, dtype=INT64)
     before = take(table, ops.sub(places, full_like(places, 1)), axis=0, mode="clip")
     differs = ops.compare(ordered, before, direction="NE")
     if equal_nan and ordered.dtype.kind in "fcV":
         both = [ops.compare(x, x, direction="NE") for x in (ordered, before)]
         differs = ops.and_(differs, ops.not_(ops.and_(*both)))
+    differs = ops.reduce_or(differs, axes=(1,)) if ordered.ndim == 2 else differs
     return ops.or_(differs, ops.compare(places, full_like(places, 0), direction="EQ"))
 
 
@@ -146,6 +184,7 @@ def unique(
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
+    axis: int | None = None,
     *,
     equal_nan: bool = True,
     size: int | None = None,
@@ -154,8 +193,13 @@ def unique(
     """Distinct values, and on request first positions, inverse and counts; traced arrays need `size`.
 
     Of several NaN one remains, with `equal_nan=False` all. Of more values than `size` the least are returned.
+    With `axis` the distinct slices along it, sorted by their elements; the inverse is a vector then.
     """
-    result = _unique("unique", ar, size, fill_value, equal_nan)
+    if axis is None:
+        result = _unique("unique", ar, size, fill_value, equal_nan)
+    else:
+        result, place = _unique_slices(asarray_of(ar), axis, size, fill_value, equal_nan)
+        result = result._replace(values=moveaxis(result.values, 0, place))
     wanted = (True, return_index, return_inverse, return_counts)
     parts = tuple(p for p, w in zip(result, wanted, strict=True) if w)
     return parts[0] if len(parts) == 1 else parts
@@ -164,9 +208,9 @@ def unique(
 def isin(
     element: Any,
     test_elements: Any,
-    *,
     assume_unique: bool = False,
     invert: bool = False,
+    *,
     method: str = "auto",
 ) -> Any:
     """Whether each element occurs among `test_elements`; `assume_unique` and `method` are hints."""
@@ -187,8 +231,10 @@ def isin(
     return logical_not(is_member) if invert else is_member
 
 
-def intersect1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
-    """Sorted distinct values that occur in both; traced arrays need `size`."""
+def intersect1d(
+    ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
+) -> Any:
+    """Sorted distinct values that occur in both; traced arrays need `size`. `assume_unique` is a hint."""
     value, other = promote(ar1, ar2)
     return _selected("intersect1d", ravel(value), isin(ravel(value), other), size, fill_value)
 

@@ -225,7 +225,6 @@ def cov(
     ddof: int | None = None,
     fweights: Any = None,
     aweights: Any = None,
-    *,
     dtype: Any = None,
 ) -> Any:
     """The covariance of variables, which are rows (columns with `rowvar=False`).
@@ -274,9 +273,9 @@ def _variables(m: Any, rowvar: bool) -> Any:
     return value if rowvar or one_variable else transpose(value)
 
 
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Any:
     """The correlation of variables: their covariance scaled to a unit diagonal, kept in [-1, 1]."""
-    c = cov(x, y, rowvar)
+    c = cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:
         return divide(c, c)
     deviation = sqrt(real(diag(c)))

@@ -180,7 +180,7 @@ def _vector(scalar: Any) -> Any:
 
 
 def take_along_axis(
-    arr: Any, indices: Any, axis: int | None = -1, *, mode: str | None = None, fill_value: Any = None
+    arr: Any, indices: Any, axis: int | None = -1, mode: str | None = None, fill_value: Any = None
 ) -> Any:
     """Elements of `arr` at the positions that `indices`, of the same rank, names along `axis`."""
     value, positions = asarray_of(arr), _require_integers("take_along_axis", indices)
@@ -224,7 +224,7 @@ def _aligned(function: str, value: Any, positions: Any, axis: int) -> tuple[Any,
 
 
 def put_along_axis(
-    arr: Any, indices: Any, values: Any, axis: int, mode: str | None = None, *, inplace: bool = False
+    arr: Any, indices: Any, values: Any, axis: int, inplace: bool = False, *, mode: str | None = None
 ) -> Any:
     """`arr` with `values` at the positions that `indices` names along `axis`: a new array.
 
