@@ -41,7 +41,7 @@ class OfJaxprs:
         raise UnsupportedError(
             f"{type(self).__name__} is a part of JAX's IR",
             where=user_location_text(),
-            hint="adze.make_jaxpr(f)(x) prints adze's IR; docs/writing_a_pass.md says how to rewrite it",
+            hint="adze.make_jaxpr(f)(x) prints adze's IR; docs/architecture.md says how passes rewrite it",
         )
 
 

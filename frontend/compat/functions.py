@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+import inspect
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..tracing.specs import ShapeDtype
@@ -45,6 +46,24 @@ def debug_info(*_: Any, **__: Any) -> None:
 def shaped_abstractify(x: Any) -> ShapeDtype:
     """The type of an array or a number."""
     return typeof(x)
+
+
+def infer_argnums_and_argnames(
+    sig: inspect.Signature, argnums: int | Iterable[int] | None, argnames: str | Iterable[str] | None
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Numbers and names of the same arguments: of those that may be passed either way, the other follows."""
+    numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums or ())
+    names = (argnames,) if isinstance(argnames, str) else tuple(argnames or ())
+    either = {
+        n: name
+        for n, (name, p) in enumerate(sig.parameters.items())
+        if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    }
+    if argnums is None:
+        numbers = tuple(n for n, name in either.items() if name in names)
+    elif argnames is None:
+        names = tuple(name for n, name in either.items() if n in numbers)
+    return numbers, names
 
 
 def wait_for_tokens() -> None:

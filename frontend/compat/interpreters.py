@@ -103,6 +103,10 @@ def deflinear(primitive: Any, transpose_rule: Callable[..., Any]) -> None:
     deflinear2(primitive, lambda cotangent, *_, **params: transpose_rule(cotangent, **params))
 
 
+def register_vmappable(data_type: type, *rules: Any) -> None:
+    """Nothing: `vmap` takes arrays, and objects of `data_type` pass where it maps over none."""
+
+
 def defvectorized(primitive: Any) -> None:
     """Note that a primitive is elementwise."""
     primitive_batchers[primitive] = None

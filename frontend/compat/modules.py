@@ -25,15 +25,25 @@ STAND_INS: Final = {
     "debug": "hosts",
     "dtypes": "kinds",
     "experimental": "experimental",
+    "experimental.array_serialization": "empty",
+    "experimental.array_serialization.serialization": "parts",
+    "experimental.colocated_python": "parts",
+    "experimental.colocated_python.serialization": "parts",
     "experimental.hijax": "hijax",
     "experimental.mesh_utils": "meshes",
     "experimental.multihost_utils": "distributed_helpers",
+    "experimental.pallas": "pallas",
+    "experimental.pallas.mosaic_gpu": "pallas",
+    "experimental.pallas.tpu": "pallas",
+    "experimental.pallas.triton": "pallas",
     "experimental.pjit": "older_names",
     "experimental.shard_map": "older_names",
     "experimental.x64_context": "experimental",
     "extend": "empty",
+    "extend.backend": "backends",
     "extend.core": "core",
     "extend.core.primitives": "primitives",
+    "extend.ifrt_programs": "parts",
     "extend.linear_util": "partial_tracing",
     "extend.source_info_util": "functions",
     "api_util": "functions",
@@ -56,10 +66,12 @@ STAND_INS: Final = {
     "random": "random_names",
     "_src": "parts",
     "_src.api": "top",
+    "_src.api_util": "functions",
     "_src.checkify": "empty",
     "_src.core": "core",
     "_src.dispatch": "functions",
-    "experimental.layout": "parts",
+    "_src.distributed": "job",
+    "experimental.layout": "formats",
     "_src.dtypes": "kinds",
     "_src.lax": "empty",
     "_src.lax.lax": "primitives",
@@ -121,7 +133,12 @@ PRIVATE: Final = ("_src.", "interpreters.")
 
 
 def _stand_in(path: str) -> str | None:
-    return STAND_INS.get(path, "parts" if path.startswith(PRIVATE) else None)
+    return STAND_INS.get(path, "parts" if _is_private(path) else None)
+
+
+def _is_private(path: str) -> bool:
+    """Whether a path can be a module of `PRIVATE`; a name with an underscore is a function, or absent."""
+    return path.startswith(PRIVATE) and not path.rpartition(".")[2].startswith("_")
 
 
 def homes_of(path: str) -> list[ModuleType]:
@@ -136,7 +153,7 @@ def homes_of(path: str) -> list[ModuleType]:
         name
     ):
         homes.append(importlib.import_module(name))
-    if path.startswith(PRIVATE) and stand_in != "parts":
+    if _is_private(path) and stand_in != "parts":
         homes.append(importlib.import_module(f"{__package__}.parts"))
     return homes
 

@@ -14,6 +14,7 @@ import optree
 
 from .. import tree as _tree
 from ..tree import NAMESPACE, Structure
+from ..tree import flatten_one_level as flatten_one_level
 from ..tree import register as _register
 from .typed_keys import KeyArray
 

@@ -22,7 +22,7 @@ from ..tracing.interpreter import as_value
 from ..tracing.layouts import UNKNOWN, Layout, layout_of
 from ..tracing.locations import user_location_text
 from .mesh import PartitionSpec, current_mesh
-from .named import Index, NamedSharding, SingleDeviceSharding, of_layout
+from .named import Index, NamedSharding, Sharding, SingleDeviceSharding, of_layout
 from .ranks import Rank
 
 
@@ -253,10 +253,15 @@ def make_array_from_process_local_data(
 
 
 def make_array_from_single_device_arrays(
-    shape: Sequence[int], sharding: NamedSharding, arrays: Sequence[Any], *, dtype: Any = None
-) -> ShardedArray:
-    """The array of this shape of which the ranks of this process have `arrays`, in their order."""
-    _checked("make_array_from_single_device_arrays", sharding)
+    shape: Sequence[int], sharding: Sharding, arrays: Sequence[Any], *, dtype: Any = None
+) -> Array:
+    """The array of this shape of which the ranks of this process have `arrays`, in their order.
+
+    A sharding of one device takes one array, which is the whole.
+    """
+    if isinstance(sharding, SingleDeviceSharding) and len(arrays) == 1:
+        return _whole_of(tuple(shape), arrays[0])
+    sharding = _checked("make_array_from_single_device_arrays", sharding)
     if len(arrays) != len(sharding.own_ranks):
         raise ArgumentError(
             f"make_array_from_single_device_arrays: got {len(arrays)} arrays, this process has "
@@ -270,6 +275,17 @@ def make_array_from_single_device_arrays(
     return make_array_from_callback(
         shape, sharding, lambda index: places[tuple((s.start, s.stop) for s in index)], dtype
     )
+
+
+def _whole_of(shape: tuple[int, ...], part: Any) -> Array:
+    """An array that is the only part of one of this shape."""
+    whole = as_value(part)
+    if whole.shape != shape:
+        raise ShardingError(
+            f"make_array_from_single_device_arrays: the part has shape {whole.shape}, expected {shape}",
+            where=user_location_text(),
+        )
+    return whole
 
 
 def _checked(what: str, sharding: Any) -> NamedSharding:

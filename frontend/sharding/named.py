@@ -47,6 +47,15 @@ class SingleDeviceSharding(Sharding):
 
     device: Any = None
 
+    def __init__(self, device: Any = None, *, memory_kind: str | None = None) -> None:
+        if memory_kind not in (None, "device"):
+            raise ShardingError(
+                f"SingleDeviceSharding: memory_kind is {memory_kind!r}, expected 'device' or None",
+                where=user_location_text(),
+                hint="arrays lie in the memory of their device",
+            )
+        object.__setattr__(self, "device", device)
+
     def __repr__(self) -> str:
         return f"SingleDeviceSharding(device={self.device!r}, memory_kind={self.memory_kind})"
 
@@ -59,6 +68,37 @@ class SingleDeviceSharding(Sharding):
     def one_device(self) -> Any:
         """The device."""
         return self.device
+
+    @property
+    def device_set(self) -> set[Any]:
+        """The device alone."""
+        return {self.device}
+
+    addressable_devices = device_set
+
+    @property
+    def _addressable_device_assignment(self) -> tuple[Any, ...]:
+        """JAX's private name, which orbax asks for."""
+        return (self.device,)
+
+    @property
+    def num_devices(self) -> int:
+        """One."""
+        return 1
+
+    def shard_shape(self, global_shape: Sequence[int]) -> tuple[int, ...]:
+        """The shape itself: the device has the whole array."""
+        return tuple(global_shape)
+
+    def is_equivalent_to(self, other: Any, ndim: int) -> bool:
+        """Whether arrays of rank `ndim` lie in the same way."""
+        return self == other
+
+    def devices_indices_map(self, global_shape: Sequence[int]) -> dict[Any, Index]:
+        """The device, and the index of its part: all of the array."""
+        return {self.device: (slice(None),) * len(global_shape)}
+
+    addressable_devices_indices_map = devices_indices_map
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import total_ordering
+from typing import Final
 
 import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """What devices of JAX belong to; programs ask it which runtime it is."""
+
+    platform: str = "cpu"
+    runtime_type: str = "iree"
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A kind of memory that arrays of a device may lie in."""
+
+    kind: str = "device"
+
+
+_CLIENT: Final = Client()
+_MEMORY: Final = Memory()
 
 
 @total_ordering
@@ -23,6 +43,11 @@ class Rank:
     def platform(self) -> str:
         """`cpu`: ranks hold arrays in the memory of a process."""
         return "cpu"
+
+    @property
+    def client(self) -> Client:
+        """The one of all ranks."""
+        return _CLIENT
 
     @property
     def device_kind(self) -> str:
@@ -45,6 +70,14 @@ class Rank:
     def local_hardware_id(self) -> int:
         """Which of its process's ranks it is."""
         return self.id - self.process_index
+
+    def default_memory(self) -> Memory:
+        """The memory of the process."""
+        return _MEMORY
+
+    def addressable_memories(self) -> list[Memory]:
+        """That one alone."""
+        return [_MEMORY]
 
     def memory_stats(self) -> None:
         """None: nobody counts the bytes of a rank."""

@@ -11,6 +11,7 @@ from .. import tree
 from ..errors import ArgumentError
 from ..sharding.arrays import is_divided, whole_array
 from ..sharding.constraints import with_sharding_constraint
+from ..sharding.formats import Format
 from ..sharding.named import NamedSharding, is_sharding, named_sharding
 from ..sharding.ranks import Rank
 from ..tracing.array import Array
@@ -37,6 +38,7 @@ def device_put(
     Raises `DeviceError` for a device that this machine does not have.
     """
     del src, donate, may_alias
+    device = device.sharding if isinstance(device, Format) else device
     if isinstance(device, (dict, list, tuple)) and not _is_place(device):
         places = tree.broadcast(device, x, is_leaf=_is_place)
         return tree.map(device_put, x, places)

@@ -148,6 +148,10 @@ class ArrayMethods:
         """The number of elements."""
         return product(self.shape)
 
+    def item(self, *index: Any) -> Any:
+        """One element as a Python scalar."""
+        raise NotImplementedError  # stated here too, since clients look methods up in `jax.Array`
+
     @property
     def itemsize(self) -> int:
         """Bytes of one element."""
@@ -328,6 +332,9 @@ class Array(ArrayMethods):
     def block_until_ready(self) -> Array:
         """The array itself: calls return when their results are there."""
         return self
+
+    def copy_to_host_async(self) -> None:
+        """Nothing: the elements are in the host's memory, or are copied when NumPy asks for them."""
 
     def is_deleted(self) -> bool:
         """Whether the elements are gone: the array was donated to a call, or `delete()` was called."""

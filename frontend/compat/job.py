@@ -1,0 +1,30 @@
+"""The name of `jax._src.distributed` that clients ask whether the program is part of a job."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from .devices import process_count, process_index
+
+
+class _State:
+    """What JAX knows of a job. There is no service that its processes talk to: they are joined otherwise."""
+
+    client: Any = None
+    service: Any = None
+    coordinator_address: str | None = None
+
+    @property
+    def process_id(self) -> int:
+        """The number of this process."""
+        return process_index()
+
+    @property
+    def num_processes(self) -> int:
+        """How many processes the job has."""
+        return process_count()
+
+
+global_state: Final = _State()
+
+__all__ = ["global_state"]
