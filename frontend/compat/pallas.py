@@ -1,7 +1,7 @@
 """Names of Pallas, JAX's language for kernels, which adze does not have.
 
-Libraries import it for GPUs and run without it elsewhere. Every name is a class that cannot be made: the error
-says so.
+Libraries import it for GPUs and run without it elsewhere. Every name is a class that cannot be made: the
+error says so.
 """
 
 from __future__ import annotations
