@@ -15,6 +15,7 @@ from ..errors import ArgumentError, UnsupportedError
 from ..library.random.reuse import watch_keys
 from ..tracing.frames import JIT_DISABLED
 from ..tracing.locations import user_location_text
+from ..tracing.random_counts import RandomCounts
 from . import retraces
 from .debug import nans, watch_nans
 from .jitted import Jitted
@@ -24,7 +25,7 @@ _ACCEPTED: Final[dict[str, tuple[Any, ...] | None]] = {
     "jax_enable_x64": (True,),
     "jax_default_matmul_precision": None,
     "jax_default_prng_impl": ("threefry2x32",),
-    "jax_threefry_partitionable": (True,),
+    "jax_threefry_partitionable": (True, False),
     "jax_legacy_prng_key": ("allow",),
     "jax_enable_custom_prng": None,
     "jax_numpy_dtype_promotion": ("standard",),
@@ -91,6 +92,7 @@ class Config:
         `jax_debug_nans`, `jax_debug_key_reuse` and `jax_disable_jit` hold from now on in this thread, the
         others everywhere.
         `jax_log_compiles` and `jax_explain_cache_misses` log each trace with its reason (logger `adze`).
+        `jax_threefry_partitionable` is the order of random numbers, of functions that are traced from now on.
         `jax_num_cpu_devices` is how many devices `jax.devices()` lists in programs written for JAX.
         """
         check(name, value)
@@ -98,6 +100,8 @@ class Config:
             watch_nans(value)
         elif name == "jax_debug_key_reuse":
             watch_keys(value)
+        elif name == "jax_threefry_partitionable":
+            RandomCounts.are_partitionable = value
         elif name == "jax_disable_jit":
             _Switch.install()
             JIT_DISABLED.set(value)
@@ -148,7 +152,19 @@ default_matmul_precision = _context("jax_default_matmul_precision", "highest")
 numpy_dtype_promotion = _context("jax_numpy_dtype_promotion", "standard")
 numpy_rank_promotion = _context("jax_numpy_rank_promotion", "allow")
 default_prng_impl = _context("jax_default_prng_impl", "threefry2x32")
-threefry_partitionable = _context("jax_threefry_partitionable")
+
+
+@contextmanager
+def threefry_partitionable(new_val: bool = True) -> Iterator[None]:
+    """A context in which random numbers come in this order: see `Config`."""
+    before = RandomCounts.are_partitionable
+    config.update("jax_threefry_partitionable", new_val)
+    try:
+        yield
+    finally:
+        config.update("jax_threefry_partitionable", before)
+
+
 legacy_prng_key = _context("jax_legacy_prng_key", "allow")
 enable_custom_prng = _context("jax_enable_custom_prng")
 check_tracer_leaks = checking_leaks = _context("jax_check_tracer_leaks")

@@ -42,6 +42,7 @@ from .default_dtypes import chosen, floating, names_widening
 from .frames import Tracer
 from .jax_rules import Installed
 from .mesh_in_force import mesh_in_force
+from .random_counts import RandomCounts
 from .varying import mesh_axes
 from .written_checks import WRITTEN
 
@@ -118,7 +119,8 @@ def may_be_known() -> bool:
 
 def surroundings() -> Any:
     """What else decides what a trace is: the defaults of dtypes, the rules in force, the mesh in force."""
-    return chosen(), names_widening(), floating(), Installed.is_on, mesh_in_force()
+    is_older = not RandomCounts.are_partitionable
+    return chosen(), names_widening(), floating(), Installed.is_on, mesh_in_force(), is_older
 
 
 class Seen(NamedTuple):

@@ -15,6 +15,7 @@ from ...tracing.interpreter import as_value, ops
 from ...tracing.locations import user_location_text
 from ...tracing.sizes import product
 from .. import numpy as xp
+from ..random import older_order
 from .scalar_operands import axes_of, axis_of
 
 
@@ -240,4 +241,4 @@ def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
 
 def random_bits(key: Any, bit_width: int, shape: Sequence[Any]) -> Any:
     """Random bits by Threefry-2x32 from a key of two uint32: unsigned integers of `bit_width`."""
-    return ops.random_bits(as_value(key, np.uint32), shape=tuple(shape), width=bit_width)
+    return older_order.random_bits(as_value(key, np.uint32), shape=tuple(shape), width=bit_width)

@@ -23,6 +23,7 @@ from ..lax.scalar_operands import axis_of
 from .arguments import as_key, as_shape, probabilities
 from .inverse_transforms import gumbel_floats
 from .keys import parts
+from .older_order import random_bits
 from .uniform import checked_mode, integers, uniform_floats
 
 LARGEST: Final = 2**32 - 1
@@ -109,7 +110,7 @@ def _greatest_for(rounds: int) -> int:
 
 def _sorted_at_random(key: Any, x: Any, axis: int) -> tuple[Any, Any]:
     key, used = parts(key, 2)
-    order = ops.random_bits(used, shape=tuple(x.shape), width=32)
+    order = random_bits(used, shape=tuple(x.shape), width=32)
     _, mixed = ops.sort(order, x, axis=axis, num_keys=1, is_stable=True)
     return key, mixed
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...tracing.interpreter import ops
+from ...tracing.random_counts import RandomCounts
 from .. import numpy as xp
 from .inverse_transforms import normal_of_units
 from .keys import UINT64
@@ -27,7 +28,11 @@ def words_of(keys: Any) -> Words:
 
 def word_parts(words: Words, count: int) -> list[Words]:
     """`count` new keys of each key."""
-    return [_block(words, number) for number in range(count)]
+    if RandomCounts.are_partitionable:
+        return [_block(words, number) for number in range(count)]
+    blocks = [_block(words, count + number, number) for number in range(count)]
+    flat = [block[word] for word in (0, 1) for block in blocks]
+    return [(flat[2 * k], flat[2 * k + 1]) for k in range(count)]
 
 
 def choose_words(condition: Any, yes: Words, no: Words) -> Words:
@@ -37,9 +42,10 @@ def choose_words(condition: Any, yes: Words, no: Words) -> Words:
 
 def uniform_of_words(words: Words, dtype: np.dtype) -> Any:
     """A float32 or float64 uniform in `[0, 1)` of each key."""
-    high, low = _block(words, 0)
+    is_older = not RandomCounts.are_partitionable
+    high, low = _block(words, 1 if is_older and dtype.itemsize == 8 else 0)
     if dtype.itemsize == 4:
-        return floats_of_bits(high ^ low, dtype)
+        return floats_of_bits(high if is_older else high ^ low, dtype)
     return floats_of_bits((ops.convert(high, dtype=UINT64) << 32) | ops.convert(low, dtype=UINT64), dtype)
 
 
@@ -48,6 +54,6 @@ def normal_of_words(words: Words, dtype: np.dtype) -> Any:
     return normal_of_units(uniform_of_words(words, dtype), dtype)
 
 
-def _block(words: Words, number: int) -> Words:
-    counter = xp.zeros_like(words[0]), xp.full_like(words[0], number)
+def _block(words: Words, number: int, above: int = 0) -> Words:
+    counter = xp.full_like(words[0], above), xp.full_like(words[0], number)
     return ops.threefry(*words, *counter, word=0), ops.threefry(*words, *counter, word=1)

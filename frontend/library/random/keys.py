@@ -6,6 +6,7 @@ Threefry-2x32 blocks at positions that `jax.random` uses too (`jax_threefry_part
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 import numpy as np
@@ -17,8 +18,10 @@ from ...tracing.array import Array
 from ...tracing.frames import current_frame
 from ...tracing.interpreter import as_value, ops
 from ...tracing.locations import user_location_text
+from ...tracing.random_counts import RandomCounts
 from .. import numpy as xp
 from .arguments import RandomKeyError, as_key, as_shape, integer_dtype
+from .older_order import random_bits, words_of
 from .reuse import allow_again
 
 WORD: Final = 0xFFFFFFFF
@@ -108,11 +111,13 @@ def bits(key: Any, shape: Any = (), dtype: Any = np.uint32) -> Any:
     """Uniform random bits as unsigned integers."""
     value = as_key("bits", key)
     wanted = integer_dtype("bits", dtype, "u")
-    return ops.random_bits(value, shape=as_shape("bits", shape), width=wanted.itemsize * 8)
+    return random_bits(value, shape=as_shape("bits", shape), width=wanted.itemsize * 8)
 
 
 def split_keys(key: Any, shape: tuple[Any, ...]) -> Any:
     """New keys of shape `(*shape, 2)`, of a key that has been checked: the blocks at positions of `shape`."""
+    if not RandomCounts.are_partitionable:
+        return xp.reshape(words_of(key, 2 * math.prod(shape)), (*shape, 2))
     return words(ops.random_bits(key, shape=shape, width=64))
 
 

@@ -20,6 +20,7 @@ from ...tracing.locations import user_location_text
 from .. import numpy as xp
 from .arguments import as_key, as_shape, float_dtype, integer_dtype, joint_shape, parameter
 from .keys import UINT64, parts
+from .older_order import random_bits
 
 MODES: Final = ("low", "high", None)  # None is JAX's default, low
 
@@ -48,7 +49,7 @@ def uniform_floats(key: Any, shape: tuple[Any, ...], dtype: np.dtype) -> Any:
     width = 8 * dtype.itemsize
     drawn = 8 if dtype == BFLOAT16 else width
     unsigned = np.dtype(f"uint{width}")
-    bits = ops.random_bits(key, shape=shape, width=drawn)
+    bits = random_bits(key, shape=shape, width=drawn)
     if drawn != width:
         bits = ops.convert(bits, dtype=unsigned)
         return _with_fraction(bits >> (drawn - fraction_bits), dtype)
@@ -166,8 +167,8 @@ def _integers(key: Any, shape: tuple[Any, ...], low: Any, high: Any, dtype: np.d
     is_beyond = high > Array(np.asarray(top, high.dtype))
     low, high = _clipped(low, dtype), _clipped(high, dtype)
     first, second = parts(key, 2)
-    upper = ops.random_bits(first, shape=shape, width=info.bits)
-    lower = ops.random_bits(second, shape=shape, width=info.bits)
+    upper = random_bits(first, shape=shape, width=info.bits)
+    lower = random_bits(second, shape=shape, width=info.bits)
     span = _bits_as(high - low, unsigned)
     span = xp.where(high <= low, Array(np.ones((), unsigned)), span)
     # A `maxval` of one more than the dtype holds: the span of all numbers is 0 then, which `_modulo` takes.
