@@ -34,8 +34,10 @@ from .pipelines import (
     STREAM_WITHOUT_GLOBALS,
     UNTIL_UNCHANGED,
     VM,
+    may_reduce,
     stated_devices,
     until_flow,
+    until_llvm,
 )
 
 FLAGS_REFUSED: Final = "flags refused"
@@ -72,6 +74,8 @@ _WITHOUT_TARGETS: Final = ("input", "abi")
 """Phases that load no dialects of targets."""
 _EVALUATING: Final = "global-optimization"
 """The phase that evaluates what it computes in advance, in initializers; its pipeline does not."""
+_REORDERING: Final = "executable-targets"
+"""The phase that lets sums of floats be added up in another order; its pipeline does not."""
 _INITIALIZERS: Final = b"initializer\0"
 _LOADS: Final = b"global.load\0"
 """How a program that has globals gets their values, in bytecode."""
@@ -126,6 +130,7 @@ class Invocation:
         self._has_targets = self._is_refused = False
         self._source = b""
         self._until_flow: dict[str, str] = {}
+        self._until_llvm = until_llvm(flags)
         self._unparsed: bytes | None = None  # a module that replaces the one before, as far as its kernels
         self._bodies: KernelBodies | None = None
         self._whole = b""  # the module that they were taken out of
@@ -271,7 +276,10 @@ class Invocation:
     def _run(self, phase: str) -> bool:
         """Run the passes of `phase`, the one behind the present."""
         pipeline = self._pipeline_behind(self._phase)
+        if phase == _REORDERING and pipeline is not None and may_reduce(self._own_bytecode()):
+            pipeline = None
         if pipeline is not None and (not self._has_targets or self._moves_to_a_new_session()):
+            self._use_threads(phase)
             if pipeline == STREAM and self._has_no_globals():
                 pipeline = STREAM_WITHOUT_GLOBALS
             evaluates = phase == _EVALUATING
@@ -285,9 +293,7 @@ class Invocation:
 
     def _run_phase(self, phase: str) -> bool:
         self._has_targets = self._has_targets or phase not in _WITHOUT_TARGETS
-        if (phase in _THREADED and _has_threads()) != self._is_threaded:
-            self._is_threaded = not self._is_threaded
-            self._allow_threads(self._is_threaded)
+        self._use_threads(phase)
         self._call("SetCompileFromPhase", ctypes.c_char_p, self._phase.encode())
         self._call("SetCompileToPhase", ctypes.c_char_p, phase.encode())
         return bool(self._invocation.execute())
@@ -299,8 +305,12 @@ class Invocation:
         return self._begins_again(_EVALUATING)
 
     def _has_no_globals(self) -> bool:
-        """Whether the program is for CPUs, and has neither constants of some size nor a state."""
-        return self._is_for_cpus() and _LOADS not in self._own_bytecode()
+        """Whether the program is for CPUs, and has neither constants of some size, nor a state, nor anything
+        that runs when it is loaded."""
+        if not self._is_for_cpus():
+            return False
+        program = self._own_bytecode()
+        return _LOADS not in program and _INITIALIZERS not in program
 
     def _run_phase_behind(self, phase: str) -> bool:
         if not self._run_phase(phase):
@@ -349,7 +359,7 @@ class Invocation:
         following = _behind(phase)
         if _EXECUTION_MODEL not in self._flags:
             return None
-        return self._until_flow.get(following) or _PIPELINES.get(following)
+        return self._until_flow.get(following) or self._until_llvm.get(following) or _PIPELINES.get(following)
 
     def _moves_to_a_new_session(self) -> bool:
         """Take the module to a session that has loaded no dialects yet, unless it is too large for that."""
@@ -368,6 +378,12 @@ class Invocation:
         self._is_threaded = False
         self._allow_threads(False)
         self._session.set_flags(*self._flags)
+
+    def _use_threads(self, phase: str) -> None:
+        """Let the passes of `phase` run on several threads if it compiles kernels, else not."""
+        if (phase in _THREADED and _has_threads()) != self._is_threaded:
+            self._is_threaded = not self._is_threaded
+            self._allow_threads(self._is_threaded)
 
     def _allow_threads(self, are_allowed: bool) -> None:
         """Let passes run on several threads. `Session.context` would take the context from the session, and

@@ -2,7 +2,7 @@
 
 A phase that IREE runs loads the dialects of all its targets, and each clean-up of a program builds the
 patterns of all ops that are loaded. The passes of a pipeline load what they need. They know no targets, so
-devices are verified before, and kernels compiled and devices found in a phase. The order of the passes is
+devices are verified before, and machine code made and devices found in a phase. The order of the passes is
 that of `iree-hal-transformation-pipeline`; `tests/runtime/compile/test_invocation.py` compares the bytes.
 """
 
@@ -13,13 +13,13 @@ from typing import Final
 
 
 def _in_functions(passes: str) -> str:
-    """`passes` in every function and initializer."""
-    return ",".join(f"{kind}({passes})" for kind in ("func.func", "util.initializer", "util.func"))
-
-
-def _in_programs(passes: str) -> str:
-    """`passes` in every function and initializer of a program whose functions are IREE's."""
+    """`passes` in every function and initializer of a program, whose functions are IREE's own."""
     return ",".join(f"{kind}({passes})" for kind in ("util.initializer", "util.func"))
+
+
+def _in_host_functions(passes: str) -> str:
+    """`passes` in every function of a program without initializers."""
+    return f"util.func({passes})"
 
 
 _NAMED_DEVICE: Final = "--iree-hal-target-device="
@@ -33,6 +33,29 @@ _FLAGS_OF_PASSES: Final = (
     "--iree-util-",
     "--iree-parameter-",
 )
+_FLAGS_OF_KERNELS: Final = ("--iree-llvmcpu-", "--iree-codegen-", "--iree-linalgext-", "--iree-hal-")
+_NOT_OF_THEIR_PASSES: Final = frozenset(
+    f"--iree-{name}"
+    for name in (
+        "hal-executable-debug-level",  # 0, as `CompileOptions` says
+        "hal-target-device",
+        "llvmcpu-debug-symbols",
+        "llvmcpu-loop-interleaving",
+        "llvmcpu-loop-unrolling",
+        "llvmcpu-loop-vectorization",
+        "llvmcpu-slp-vectorization",
+        "llvmcpu-stack-allocation-limit",
+        "llvmcpu-system-linker-path",
+        "llvmcpu-target-cpu",
+        "llvmcpu-target-cpu-features",
+        "llvmcpu-target-triple",
+    )
+)
+"""Flags that are LLVM's or the linker's, or that the target of each executable states as well."""
+_REDUCING: Final = tuple(
+    b"reduction reduce\0 contract linalg_ext matmul matvec vecmat mmt4d dot\0 conv_ pooling softmax".split()
+)
+_X86: Final = '"embedded-elf-x86_64"'
 _LEVEL: Final = ("--iree-opt-level", "O3")
 _CONST_EVAL: Final = ("--iree-opt-const-eval", "false")
 _GLOBAL: Final = {"--iree-opt-strip-assertions": "strip-assertions"}
@@ -88,19 +111,53 @@ def until_flow(flags: Sequence[str]) -> dict[str, str]:
     }
 
 
+def until_llvm(flags: Sequence[str]) -> dict[str, str]:
+    """The phases that make LLVM's dialect of kernels, for x86 processors that `flags` state in full.
+
+    Empty for others, and where a flag may be one that the passes of these phases look at.
+    """
+    if _X86 not in (stated_devices(flags) or "") or f"{_LEVEL[0]}={_LEVEL[1]}" not in flags:
+        return {}
+    names = {flag.partition("=")[0] for flag in flags if flag.startswith(_FLAGS_OF_KERNELS)}
+    return dict(_OF_KERNELS) if names <= _NOT_OF_THEIR_PASSES else {}
+
+
+def may_reduce(program: bytes) -> bool:
+    """Whether a kernel of `program`, bytecode of the phase `executable-configurations`, may add up floats: a
+    phase lets IREE choose the order of the sums, as the optimization level says, its pipeline does not.
+
+    The names of all operations, and the text of attributes, stand in the bytecode.
+    """
+    return any(word in program for word in _REDUCING)
+
+
 def _text(options: dict[str, str]) -> str:
     return f"{{{' '.join(f'{name}={value}' for name, value in options.items())}}}"
 
+
+def _in_executables(passes: str) -> str:
+    return f"hal.executable(hal.executable.variant({passes}))"
+
+
+_OF_KERNELS: Final = {
+    "executable-configurations": _in_executables(
+        "iree-codegen-specialize-exports,iree-codegen-create-dispatch-config,"
+        "builtin.module(iree-codegen-llvmcpu-configuration-pipeline)"
+    ),
+    "executable-targets": _in_executables(
+        "builtin.module(iree-codegen-llvmcpu-lowering-pipeline),iree-codegen-propagate-dispatch-config"
+    ),
+}
 
 _BEGIN: Final = "iree-util-verify-initialization-order,iree-util-attribute-call-graph"
 _CLEAN_FUNCTIONS: Final = "canonicalize,cse,iree-util-simplify-global-accesses,iree-util-apply-patterns"
 _CLEAN: Final = f"{_in_functions(_CLEAN_FUNCTIONS)},iree-util-fold-globals,iree-util-fuse-globals"
 
 _INTEGERS: Final = "iree-util-optimize-int-arithmetic"
-_TIDY: Final = _in_programs("canonicalize,cse")
+_TIDY: Final = _in_host_functions("canonicalize,cse")
 _CLEAN_ALL: Final = ",".join(
     (
-        _in_programs(
+        _in_host_functions(
             f"canonicalize,cse,{_INTEGERS},iree-util-simplify-global-accesses,iree-util-apply-patterns"
         ),
         "iree-util-fold-globals",
@@ -122,22 +179,22 @@ STREAM_WITHOUT_GLOBALS: Final = ",".join(
         _CLEAN_ALL,
         "iree-util-combine-initializers",
         "iree-stream-specialize-encodings",
-        _in_programs("iree-stream-encode-host-tensors"),
+        _in_host_functions("iree-stream-encode-host-tensors"),
         "stream.executable(iree-stream-encode-device-tensors)",
         "iree-stream-materialize-encodings",
-        _in_programs("iree-stream-layout-slices"),
+        _in_host_functions("iree-stream-layout-slices"),
         _TIDY,
         "iree-stream-verify-lowering-to-async-resources",
-        _in_programs("iree-stream-materialize-copy-on-write,canonicalize"),
+        _in_host_functions("iree-stream-materialize-copy-on-write,canonicalize"),
         "iree-stream-elide-async-copies",
-        _in_programs("canonicalize,iree-stream-emplace-allocations"),
+        _in_host_functions("canonicalize,iree-stream-emplace-allocations"),
         "iree-stream-refine-usage",
-        _in_programs("canonicalize"),
+        _in_host_functions("canonicalize"),
         "iree-stream-elide-async-copies",
         _TIDY,
         "iree-stream-verify-async-access-ranges",
         "iree-stream-place-transfer-executions",
-        _in_programs("iree-stream-schedule-execution,iree-stream-schedule-concurrency"),
+        _in_host_functions("iree-stream-schedule-execution,iree-stream-schedule-concurrency"),
         "iree-stream-sync-initializers",
         "iree-stream-propagate-timepoints",
         "iree-stream-materialize-builtins",
@@ -146,13 +203,13 @@ STREAM_WITHOUT_GLOBALS: Final = ",".join(
         "iree-stream-schedule-allocation",
         "iree-stream-emplace-transients",
         "iree-stream-materialize-transient-size-queries",
-        _in_programs("iree-stream-pack-constants,iree-stream-layout-slices,canonicalize"),
+        _in_host_functions("iree-stream-pack-constants,iree-stream-layout-slices,canonicalize"),
         "iree-util-propagate-subranges",
         _TIDY,
         "iree-stream-automatic-reference-counting",
         "iree-stream-annotate-constant-transient-size",
         "iree-stream-verify-lowering-to-cmd",
-        _in_programs("iree-stream-reuse-allocations,convert-scf-to-cf"),
+        _in_host_functions("iree-stream-reuse-allocations,convert-scf-to-cf"),
         _TIDY,
         "iree-stream-elide-timepoints",
         _TIDY,
@@ -166,9 +223,9 @@ STREAM_WITHOUT_GLOBALS: Final = ",".join(
         "symbol-dce",
     )
 )
-"""The passes of `STREAM` for programs without globals: of its thirteen clean-ups, which take most of its
-time, only three do more there than `canonicalize` and `cse` do, and the bytes are the same. With globals they
-are not: the program of a Gaussian process' gradient was refused when it was loaded (IREE 3.13)."""
+"""The passes of `STREAM` for programs without globals and initializers: of its thirteen clean-ups, which take
+most of its time, only three do more there than `canonicalize` and `cse` do, and the bytes are the same. With
+globals they are not: the program of a Gaussian process' gradient was refused when loaded (IREE 3.13)."""
 EXECUTABLE_SOURCES: Final = f"{_BEGIN},{_CLEAN},iree-hal-materialize-interfaces,iree-hal-prune-executables"
 VM: Final = "iree-vm-transformation-pipeline"
 

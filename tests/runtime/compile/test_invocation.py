@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,14 @@ import adze.numpy as anp
 from adze.runtime.compile import compiler, halves, invocation
 from adze.runtime.compile.compiler import CompileOptions, compile_bytecode
 from adze.runtime.compile.invocation import Invocation
-from adze.runtime.compile.pipelines import STREAM, STREAM_WITHOUT_GLOBALS, stated_devices, until_flow
+from adze.runtime.compile.libraries import without_libraries
+from adze.runtime.compile.pipelines import (
+    STREAM,
+    STREAM_WITHOUT_GLOBALS,
+    stated_devices,
+    until_flow,
+    until_llvm,
+)
 from adze.runtime.compile.strategy import CONSTANTS_LATER, FUSE_LESS, ONE_USE
 from adze.runtime.targets import parse_target
 
@@ -54,6 +63,7 @@ def test_pipelines_make_the_bytes_that_phases_make(
     with_pipelines = lowered.compile(cache=False).vmfb
     monkeypatch.setattr(invocation, "_PIPELINES", {})
     monkeypatch.setattr(invocation, "until_flow", lambda flags: {})
+    monkeypatch.setattr(invocation, "until_llvm", lambda flags: {})
     monkeypatch.setattr(Invocation, "_is_divided", lambda self: False)
     monkeypatch.setattr(invocation, "gains_of_bodies_apart", lambda program: False)
     monkeypatch.setattr(invocation, "has_own_kernels", lambda program: False)
@@ -155,3 +165,41 @@ def test_a_host_that_does_not_call_every_kernel_is_compiled_whole(monkeypatch: p
     monkeypatch.setattr(invocation, "joined", refuse)
     assert lowered.compile(cache=False).vmfb == expected
     assert refused == [None]
+
+
+def test_kernels_become_llvm_by_pipelines_where_these_see_all_flags() -> None:
+    named = (*parse_target("cpu").flags, *CompileOptions().flags())
+    assert until_llvm(named) == {}
+    lean = without_libraries(named)
+    if lean is None:
+        pytest.skip("programs for this processor are compiled with libraries")
+    assert list(until_llvm(lean)) == ["executable-configurations", "executable-targets"]
+    assert until_llvm((*lean, *compiler.VECTORIZE_LOOPS)) == until_llvm(lean)
+    assert until_llvm((*lean, "--iree-llvmcpu-reassociate-fp-reductions=false")) == {}
+    assert until_llvm((*lean, "--iree-hal-dump-executable-sources-to=-")) == {}
+    assert until_llvm(without_libraries(tuple(f.replace("=O3", "=O2") for f in named)) or ()) == {}
+
+
+@pytest.mark.parametrize(
+    ("function", "has_pipeline"),
+    [(lambda x: x * 2 + 1, True), (lambda x: np.tanh(x)[::-1], True), (lambda x: x @ x, False)],
+)
+def test_sums_are_added_up_in_the_order_of_iree_s_phase(
+    function: Callable[[np.ndarray], np.ndarray], has_pipeline: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pipeline keeps the order of a sum of floats, and the phase does not (IREE 3.13)."""
+    run: list[str] = []
+    run_pipeline = Invocation._run_pipeline
+
+    def noted(self: Invocation, passes: str) -> bool:
+        run.append(passes)
+        return run_pipeline(self, passes)
+
+    monkeypatch.setattr(Invocation, "_run_pipeline", noted)
+    lowered = adze.trace(function, np.ones((6, 6), np.float32)).lower("cpu")
+    vmfb = lowered.compile(cache=False).vmfb
+    if not any("configuration-pipeline" in each for each in run):
+        pytest.skip("programs for this processor are compiled with libraries")
+    assert any("lowering-pipeline" in each for each in run) is has_pipeline
+    monkeypatch.setattr(invocation, "until_llvm", lambda flags: {})
+    assert lowered.compile(cache=False).vmfb == vmfb
