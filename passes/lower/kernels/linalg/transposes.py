@@ -1,11 +1,12 @@
 """Matrices transposed on their way into scratch and out of it, by square blocks in registers.
 
 Input: matrices in memory. Output: code; `strip` is scratch of as many rows as a vector has elements.
+The last block, of fewer rows, shares the code of the others: a block is some 250 instructions.
 """
 
 from __future__ import annotations
 
-from ..builder import Number, Place, index, loop
+from ..builder import least, loop
 from .vectors import Lanes, Matrix, copy_row, transposed
 
 
@@ -20,23 +21,17 @@ def transpose_in(lanes: Lanes, source: Matrix, target: Matrix, sizes: tuple[int,
     with loop(0, width) as row, loop(columns // width * width, padded, width) as place:
         strip[row, place] = zero
 
-    def block(row: Place, count: int) -> None:
-        for n in range(width):
-            if n < count:
-                copy_row(lanes, (source, index(row) + n), (strip, n), columns)
-            else:
-                with loop(0, padded, width) as place:
-                    strip[n, place] = zero
+    with loop(0, rows, width) as row:
+        count = least(rows - row, width)
+        with loop(0, count) as line:
+            copy_row(lanes, (source, row + line), (strip, line), columns)
+        if rows % width:
+            with loop(count, width) as line, loop(0, padded, width) as place:
+                strip[line, place] = zero
         with loop(0, padded, width) as column:
             vectors = transposed([strip.vector(width, n, column) for n in range(width)])
             for n, vector in enumerate(vectors):
                 target[column + n, row] = vector
-
-    whole = rows // width * width
-    with loop(0, whole, width) as row:
-        block(row, width)
-    if rows > whole:
-        block(whole, rows - whole)
     first = -(-rows // width) * width
     with loop(0, padded) as column, loop(first, lanes.stride(rows + width), width) as place:
         target[column, place] = zero
@@ -49,16 +44,10 @@ def transpose_out(
     rows, columns = sizes
     width = lanes.width
 
-    def block(row: Number, count: int) -> None:
+    with loop(0, rows, width) as row:
         with loop(0, columns, width) as column:
             vectors = transposed([source.vector(width, column + n, row) for n in range(width)])
-            for n, vector in enumerate(vectors[:count]):
+            for n, vector in enumerate(vectors):
                 strip[n, column] = vector
-        for n in range(count):
-            copy_row(lanes, (strip, n), (target, row + n), columns)
-
-    whole = rows // width * width
-    with loop(0, whole, width) as row:
-        block(row, width)
-    if rows > whole:
-        block(index(whole), rows - whole)
+        with loop(0, least(rows - row, width)) as line:
+            copy_row(lanes, (strip, line), (target, row + line), columns)
