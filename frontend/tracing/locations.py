@@ -24,15 +24,16 @@ _LIBRARIES: Final = (
     *("/contextlib.py", "/functools.py"),
     *("<frozen ", "/bin/adze"),
 )
-_foreign: dict[CodeType, bool] = {}
+_foreign: dict[str, bool] = {}
+"""Whether a file is the user's. Not by code objects: these compute their hash anew each time."""
 
 
 def _is_user_code(code: CodeType) -> bool:
-    known = _foreign.get(code)
+    file = code.co_filename
+    known = _foreign.get(file)
     if known is None:
-        file = code.co_filename
         own = any(file.startswith(folder) for folder in _OWN) or any(part in file for part in _LIBRARIES)
-        known = _foreign[code] = not own
+        known = _foreign[file] = not own
     return known
 
 
@@ -45,8 +46,9 @@ def user_location() -> tuple[str, int]:
     """File and line of the innermost user frame; `("<unknown>", 0)` when there is none."""
     frame = sys._getframe(1)
     while frame is not None:
-        if _is_user_code(frame.f_code):
-            return frame.f_code.co_filename, frame.f_lineno
+        code = frame.f_code
+        if _foreign.get(code.co_filename, True) and _is_user_code(code):  # most frames need no call
+            return code.co_filename, frame.f_lineno
         frame = frame.f_back  # type: ignore[assignment]
     return "<unknown>", 0
 

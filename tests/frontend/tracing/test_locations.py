@@ -30,8 +30,8 @@ def test_the_users_line_is_the_callers() -> None:
     "file",
     [
         "/x/site-packages/typer/main.py",
-        "/x/click/core.py",
-        "/x/numpy/core.py",
+        "/x/site-packages/click/core.py",
+        "/x/dist-packages/numpy/core.py",
         "/x/bin/adze",
         "<frozen runpy>",
     ],
@@ -40,6 +40,19 @@ def test_frames_of_libraries_and_of_the_command_line_are_skipped(file: str) -> N
     names: dict[str, Any] = {"user_location": user_location}
     exec(compile("found = user_location()", file, "exec"), names)
     assert names["found"] == (__file__, here() - 1)
+
+
+def test_equal_code_of_the_user_and_of_a_library_is_told_apart() -> None:
+    files = ["/x/site-packages/numpy/equal.py", "/x/mine/equal.py", "/x/site-packages/click/equal.py"]
+    codes = [compile("found = user_location()  # equal", file, "exec") for file in files]
+    assert codes[0] == codes[1]
+    found = []
+    for code in codes:
+        names: dict[str, Any] = {"user_location": user_location}
+        exec(code, names)
+        found.append(names["found"])
+    assert found[0] == found[2] == (__file__, here() - 2)
+    assert found[1] == ("/x/mine/equal.py", 1)
 
 
 def test_calls_through_numpy_count_as_the_users() -> None:
