@@ -22,6 +22,7 @@ from ..named_ops import convolved
 from ..tuning import configuration, group_tiles
 from .contraction import Factor, is_one, matrix_product
 from .large_windows import copied_windows, parts_of_batch, permuted_copy
+from .products import window_product_by_kernel
 from .tensor_ops import (
     collapse_axes,
     convert_elements,
@@ -64,6 +65,9 @@ def ungrouped_convolution(
         parts = group_tiles.window_parts(ctx.target, sizes, taps, channels, source)
     if parts is not None:
         return _product_over_windows(ctx, image, kernel, sizes, window, source, carried, parts)
+    of_rows = window_product_by_kernel(ctx, image, kernel, sizes, window, (source, carried))
+    if of_rows is not None:
+        return of_rows
     if spatial in _NAMED and source not in COMPLEX:
         axis = _only_window_axis(sizes, b.shape(kernel)[:-2]) if spatial > 1 else None
         if axis is not None:

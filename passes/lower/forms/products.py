@@ -7,23 +7,26 @@ packed here, so that the program begins with the panels.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Final
 
 import numpy as np
 
 from ....dialects import mlir
-from ..builder import Size, Value
+from ....dialects.ops.contraction.convolution_window import Window
+from ..builder import LinalgBuilder, Size, Value
 from ..kernels.group_packing import GROUPS, pack_panels, pack_rows, packed_panels
 from ..kernels.grouped_products import multiply_few_rows, multiply_groups
 from ..kernels.matrix_tiles import ROWS
 from ..kernels.panels import pack, packed_array
 from ..kernels.products import multiply
 from ..kernels.row_products import multiply_rows
+from ..kernels.window_products import WindowRows, multiply_windows
 from ..lowering import LoweringContext
 from ..tuning.configuration import has_kernels
 from ..tuning.group_tiles import BYTES_OF_GROUP, group_tiles
-from ..tuning.product_tiles import FEW, ProductSizes, product_tiles, row_tiles
+from ..tuning.product_tiles import FEW, ProductSizes, product_tiles, row_tiles, window_tiles
 from .tensor_ops import collapse_axes, convert_elements, expand_axes, permute, units_beside
 
 _KEEPING: Final = ("tensor.expand_shape", "tensor.collapse_shape", "iree_tensor_ext.compute_barrier.start")
@@ -83,6 +86,61 @@ def product_by_kernel(
         shape=ctx.builder.shape,
     )
     return ctx.builder.bind_shape(product, (b, m, n))
+
+
+def window_product_by_kernel(
+    ctx: LoweringContext,
+    image: Value,
+    kernel: Value,
+    sizes: Sequence[Size],
+    window: Window,
+    dtypes: tuple[np.dtype, np.dtype],
+) -> Value | None:
+    """The convolution of an image whose height or width shows at the call, None for one of another kind.
+
+    The image (batch, spatial, feature) has its zeros around; `sizes` are those of the result. The dtypes: of
+    the elements, and of their sums.
+    """
+    b, (source, carried) = ctx.builder, dtypes
+    *taps, channels, features = b.shape(kernel)
+    known = [n for n in (*taps, channels, features) if isinstance(n, int)]
+    is_of_rows = len(taps) in (1, 2) and len(known) == len(taps) + 2 and window.rhs_dilation[-1] == 1
+    if source != carried or not is_of_rows or all(isinstance(n, int) for n in sizes[1:-1]):
+        return None
+    *_, channels, features = known
+    columns = sizes[-2] if isinstance(sizes[-2], int) else None
+    of_product = ProductSizes(None, columns, features, prod(known[:-1]))
+    tiles = window_tiles(ctx.target, of_product, carried)
+    if tiles is None:
+        return None
+    rows = _rows_of(b, image, is_line=len(taps) == 1)
+    weights = collapse_axes(b, kernel, [list(range(len(taps) + 1)), [len(taps) + 1]])
+    weights = expand_axes(b, weights, [[0, 1], [2]], [1, of_product.k or 0, features])
+    array = _known_array(ctx, weights) if tiles.is_packed else None
+    if array is not None:
+        weights = b.constant(packed_array(array, tiles, along_k=False))
+    elif tiles.is_packed:
+        weights = pack(ctx.kernels, weights, of_product, tiles, along_k=False, rows=None, shape=b.shape)
+    count, down, apart = 1, 1, 1
+    lines: Size = sizes[0]
+    if len(taps) == 2:
+        count, down, apart = known[0], window.window_strides[0], window.rhs_dilation[0]
+        lines = b.calculate("size_mul", sizes[0], sizes[1])
+    moves = WindowRows(count, apart, down, window.window_strides[-1], channels)
+    result = (lines, sizes[-2], features)
+    product = multiply_windows(ctx.kernels, rows, weights, of_product, tiles, moves, result, b.shape)
+    product = b.bind_shape(product, result)
+    groups = [list(range(len(taps))), [len(taps)], [len(taps) + 1]]
+    return expand_axes(b, product, groups, sizes) if len(taps) == 2 else product
+
+
+def _rows_of(b: LinalgBuilder, image: Value, *, is_line: bool) -> Value:
+    """An image as rows of all features of its columns, one row of an image of one axis."""
+    shape = b.shape(image)
+    if not is_line:
+        return collapse_axes(b, image, [[0], [1], [2, 3]])
+    flat = collapse_axes(b, image, [[0], [1, 2]])
+    return expand_axes(b, flat, [[0, 1], [2]], [shape[0], 1, b.shape(flat)[1]])
 
 
 def product_of_groups(

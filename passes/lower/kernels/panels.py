@@ -15,7 +15,7 @@ import numpy as np
 
 from ....dialects import mlir
 from ...ir.aliases import Value
-from ..tuning.product_tiles import PACKED_ROWS, ProductSizes, ProductTiles
+from ..tuning.product_tiles import PACKED_ROWS_OF_CALL, ProductSizes, ProductTiles
 from .builder import Array, Number, Place, ceil_divided, choose, index, least, loop, most, when
 from .executable import Kernel, Kernels, Size, Sizes, tensor_sizes, workgroup_id
 from .partial_vectors import load_some
@@ -46,7 +46,7 @@ def pack(
 
     count = ceil_divided(panels, tiles.packed_panels)
     if rows is not None and not isinstance(rows, int):
-        count = choose(Number(rows) < PACKED_ROWS, index(0), index(count))
+        count = choose(Number(rows) < PACKED_ROWS_OF_CALL, index(0), index(count))
     kernel = Kernel(
         "pack",
         (result_of([batches, size_of(panels), steps, tiles.columns], element),),

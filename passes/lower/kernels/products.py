@@ -16,7 +16,7 @@ from typing import Final
 
 from ....dialects import mlir
 from ...ir.aliases import Type, Value
-from ..tuning.product_tiles import PACKED_ROWS, ProductSizes, ProductTiles, tiles_of_few_rows
+from ..tuning.product_tiles import PACKED_ROWS_OF_CALL, ProductSizes, ProductTiles, tiles_of_few_rows
 from .builder import (
     Array,
     Number,
@@ -67,11 +67,11 @@ def multiply(
 
     def emit(given: Sequence[Value], written: Sequence[Value]) -> None:
         first, second, *others = map(Array, given)
-        product = _Product(first, second, Array(written[0]), sizes, tiles, left_along_k)
+        product = Product(first, second, Array(written[0]), sizes, tiles, left_along_k)
         if not others:
             product.run()
             return
-        has_few = index(product.out.size(1)) < PACKED_ROWS
+        has_few = index(product.out.size(1)) < PACKED_ROWS_OF_CALL
         with when(has_few):
             replace(product, right=others[0], tiles=tiles_of_few_rows(tiles)).run()
         with when(has_few ^ 1):
@@ -107,7 +107,7 @@ def size_of(place: Place) -> Size:
 
 
 @dataclass(frozen=True, slots=True)
-class _Strip:
+class Strip:
     """Columns of the result that tiles have: of which batch, the first one, and how many.
 
     The last strip may have fewer, `last`; it does where `is_whole` is false. One that `is_rest` has little of
@@ -126,14 +126,14 @@ class _Strip:
 class _Tile:
     """A tile of the result: its columns, its first row, and how many rows; `is_rest` as in a strip."""
 
-    strip: _Strip
+    strip: Strip
     row: Place
     rows: int
     is_rest: bool
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
+class Block:
     """Steps along `k`: the first one, and how many."""
 
     first: Place
@@ -141,7 +141,7 @@ class _Block:
 
 
 @dataclass(frozen=True, slots=True)
-class _Product:
+class Product:
     """The code of one workgroup: one batch, a block of rows, and a block of columns."""
 
     left: Array
@@ -158,15 +158,16 @@ class _Product:
         if k is None:
             steps = index(self.left.size(2 if self.left_along_k else 1))
             with loop(0, steps.most(1), depth) as first:  # of no steps the sums are zeros
-                self._columns(batch, _Block(first, (steps - first).least(depth)))
+                self.columns(batch, Block(first, (steps - first).least(depth)))
             return
         if k <= depth:
-            self._columns(batch, _Block(0, k))
+            self.columns(batch, Block(0, k))
             return
         with loop(0, k, depth) as first:  # the last block, which may be shorter, shares the others' code
-            self._columns(batch, _Block(first, (index(k) - first).least(depth) if k % depth else depth))
+            self.columns(batch, Block(first, (index(k) - first).least(depth) if k % depth else depth))
 
-    def _columns(self, batch: Place, block: _Block) -> None:
+    def columns(self, batch: Place, block: Block) -> None:
+        """Every tile, for a block of `k`."""
         step, n = self.tiles.columns, self.sizes.n
         place = Number(workgroup_id(1))
         if n is None:
@@ -176,16 +177,16 @@ class _Product:
         if self.tiles.is_packed and left > step - self.tiles.width and n > step:
             for column in _scanned(place.value, self.tiles.block_columns, n, step):
                 is_whole = index(column) + step <= n
-                self._rows(_Strip(batch, column, step, last=left, is_whole=is_whole), block)
+                self._rows(Strip(batch, column, step, last=left, is_whole=is_whole), block)
             return
         for column in _scanned(place.value, self.tiles.block_columns, n // step * step, step):
-            self._rows(_Strip(batch, column, step), block)
+            self._rows(Strip(batch, column, step), block)
         if left:
             with when(place.equals(index((n - 1) // self.tiles.block_columns))):
-                strip = _Strip(batch, index(n // step * step), left, is_rest=n // step >= MANY)
+                strip = Strip(batch, index(n // step * step), left, is_rest=n // step >= MANY)
                 self._rows(strip, block)
 
-    def _counted_columns(self, place: Number, batch: Place, block: _Block) -> None:
+    def _counted_columns(self, place: Number, batch: Place, block: Block) -> None:
         """As many columns as show at the call. Panels are filled up, so their last tile is as the others."""
         step = self.tiles.columns
         start = place * self.tiles.block_columns
@@ -193,15 +194,15 @@ class _Product:
         if self.tiles.is_packed:
             with loop(start, stop, step) as at:
                 last = stop - at
-                self._rows(_Strip(batch, at, step, last=last, is_whole=last >= step), block)
+                self._rows(Strip(batch, at, step, last=last, is_whole=last >= step), block)
             return
         whole = start + (stop - start) // step * step
         with loop(start, whole, step) as at:
-            self._rows(_Strip(batch, at, step), block)
+            self._rows(Strip(batch, at, step), block)
         with when(stop > whole):
-            self._rows(_Strip(batch, whole, stop - whole, is_rest=True), block)
+            self._rows(Strip(batch, whole, stop - whole, is_rest=True), block)
 
-    def _rows(self, strip: _Strip, block: _Block) -> None:
+    def _rows(self, strip: Strip, block: Block) -> None:
         step, m = self.tiles.rows, self.sizes.m
         place = Number(workgroup_id(0))
         if m is None or isinstance(strip.columns, Number):
@@ -214,7 +215,7 @@ class _Product:
                 is_rest = strip.is_rest or m // step >= MANY
                 self._tile(_Tile(strip, index(m // step * step), m % step, is_rest), block)
 
-    def _counted_rows(self, place: Number, strip: _Strip, block: _Block) -> None:
+    def _counted_rows(self, place: Number, strip: Strip, block: Block) -> None:
         """As many rows as show at the call: whole tiles, and for what is left tiles of powers of two.
 
         Where columns are left, tiles have few rows: there is less to gain than code to compile.
@@ -239,7 +240,7 @@ class _Product:
             row = choose(fits, row + rows, row)
             rows //= 2
 
-    def _tile(self, tile: _Tile, block: _Block) -> None:
+    def _tile(self, tile: _Tile, block: Block) -> None:
         """Add the steps of a block of `k` to a tile of the result, or begin it with them."""
         vector = mlir.ir.VectorType.get([self.tiles.width], self.out.element)
         zero = broadcast(constant(self.out.element, 0.0), vector)
@@ -287,7 +288,7 @@ class _Product:
             with when(strip.is_whole ^ 1):
                 store(last)
 
-    def _places(self, strip: _Strip, columns: Place) -> list[tuple[Number, Place]]:
+    def _places(self, strip: Strip, columns: Place) -> list[tuple[Number, Place]]:
         """Where the vectors of a strip begin, and how many of these `columns` each has."""
         return [(index(strip.column) + at, count) for at, count in self._vectors(columns)]
 
@@ -302,7 +303,7 @@ class _Product:
         ]
 
     def _steps(
-        self, tile: _Tile, rows: Sequence[Number], zero: Number, block: _Block, totals: Sequence[Number]
+        self, tile: _Tile, rows: Sequence[Number], zero: Number, block: Block, totals: Sequence[Number]
     ) -> list[Number]:
         """The sums of a tile behind the steps of a block of `k`."""
         first, depth = block.first, block.depth
@@ -346,20 +347,28 @@ class _Product:
     ) -> list[Number]:
         following: list[Number] = []
         for row in rows:
-            x = self.left[batch, row, at] if self.left_along_k else self.left[batch, at, row]
-            spread = broadcast(x, zero.type)
+            spread = broadcast(self.left_element(batch, row, at), zero.type)
             for vector in vectors:
                 following.append(multiply_add(spread, vector, totals[len(following)]))
         return following
 
-    def _right_vectors(self, strip: _Strip, zero: Number) -> Callable[[Number], list[Number]]:
+    def left_element(self, batch: Place, row: Number, at: Number) -> Number:
+        """An element of the left operand."""
+        return self.left[batch, row, at] if self.left_along_k else self.left[batch, at, row]
+
+    def right_batch(self, strip: Strip) -> Place:
+        """Which of the right operands a strip is multiplied by."""
+        return strip.batch
+
+    def _right_vectors(self, strip: Strip, zero: Number) -> Callable[[Number], list[Number]]:
         """What loads the vectors of the right operand in a step along `k`."""
         width, vectors = self.tiles.width, self._vectors(strip.columns)
+        batch = self.right_batch(strip)
         if self.tiles.is_packed:
             panel = index(strip.column) // self.tiles.columns
-            return lambda at: [self.right.vector(width, strip.batch, panel, at, each) for each, _ in vectors]
+            return lambda at: [self.right.vector(width, batch, panel, at, each) for each, _ in vectors]
         places = self._places(strip, strip.columns)
-        return lambda at: [load_some(self.right, width, n, strip.batch, at, each) for each, n in places]
+        return lambda at: [load_some(self.right, width, n, batch, at, each) for each, n in places]
 
 
 def _scanned(workgroup: Value, block: int, size: int, step: int) -> Iterator[Place]:

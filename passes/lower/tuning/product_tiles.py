@@ -28,6 +28,7 @@ WORK_OF_VECTOR: Final = 1 << 14  # the same for a few rows, whose time goes into
 WORK_OF_BATCH: Final = 1 << 16  # the same for each matrix of a batch
 FEW: Final = 8  # up to so many rows wait for memory
 PACKED_ROWS: Final = 32  # rows that repay packing
+PACKED_ROWS_OF_CALL: Final = 64  # the same where it shows at the call how many there are
 PACKED_BYTES: Final = 1 << 15  # a smaller right operand is in the nearest cache as it lies
 DEPTH: Final = 512  # steps along k at most, for panels that the second cache holds
 SHALLOW: Final = 8  # rows of the right operand that are scanned at once
@@ -40,6 +41,7 @@ ROW_ELEMENTS: Final = 1 << 15  # elements of the rows that one workgroup multipl
 SIZE_OF_A_CALL: Final = 32  # rows or columns, where it shows at the call how many there are
 MATRICES_OF_A_CALL: Final = 8  # the same of matrices
 WORK_OF_COUNTED: Final = 1 << 11  # the multiplications of each that repay a kernel then
+ROWS_OF_WINDOWS: Final = 8
 ROWS_OF_IREE: Final = 4  # that its tiles of vectors have at least
 STRIDE: Final = 2048  # rows that begin so many bytes apart compete for places in the cache
 
@@ -140,6 +142,19 @@ def product_tiles(
     if sizes.work < (WORK if is_even else WORK_OF_UNEVEN) or sizes.k < width:
         return None
     return _many_rows(target, sizes, left_along_k, right_along_k, dtype)
+
+
+def window_tiles(target: Target, sizes: ProductSizes, dtype: np.dtype) -> ProductTiles | None:
+    """Tiles of the product of windows that lie in an image by weights.
+
+    Tiles of 12 rows take 1.6 times as long as those of 8, measured where it shows at the call how many rows
+    there are (windows of 3 x 3 of 16 features, 32 and 64 columns, AVX-512).
+    """
+    tiles = product_tiles(target, sizes, True, False, dtype)
+    if tiles is None or sizes.n is None or 2 * sizes.n < tiles.width:
+        return None
+    rows = min(tiles.rows, ROWS_OF_WINDOWS)
+    return replace(tiles, rows=rows, block_rows=max(BLOCK_ROWS // rows, 1) * rows)
 
 
 def _few_rows(target: Target, m: int, n: int, k: int, dtype: np.dtype) -> ProductTiles:
