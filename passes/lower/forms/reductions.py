@@ -126,7 +126,10 @@ def reduce_axes(
         row = regrouped(b, x, [n for axis, n in enumerate(b.shape(x)) if axis in axes])
         total = reduce_axes(ctx, name, row, tuple(range(len(axes))), identity, dtype, carried)
         return expand_axes(b, total, [], kept)
-    if stages is None and not kept and len(axes) > 1 and not is_static:
+    is_one_row = stages is None and not kept and not is_static
+    if is_one_row and not few_operations and ctx.target.kind is TargetKind.CPU:
+        x = b.materialise(x)  # by all threads
+    if is_one_row and len(axes) > 1:
         return reduce_axes(ctx, name, collapse_axes(b, x, [axes]), (0,), identity, dtype, carried)
     if stages is None:
         return _reduce_once(ctx, name, x, axes, _identity_init(b, identity, carried), dtype, carried)

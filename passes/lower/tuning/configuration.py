@@ -125,7 +125,7 @@ def reduction_stages(
         return None
     has_loops = has_kernels(target) and dtype in ONE_VECTOR
     has_rows = len(shape) > 1 and isinstance(shape[-1], int) and ROW // 4 <= shape[-1] <= SPLIT_FROM
-    if not is_static and has_loops and is_cheap and not has_rows:
+    if not is_static and has_loops and not has_rows:
         return None  # what is left of rows would be copied, and the rows themselves
     has_loops &= is_static
     row = divisor(count, 2 * ROW, 64) if is_static else None
