@@ -85,6 +85,58 @@ def reversed_rows(peer: Peer, x: Any) -> Any:
     return x[:, ::-1] + x
 
 
+def masked_means(peer: Peer, x: Any, counts: Any) -> Any:
+    """The means of sequences that are padded to one length."""
+    mask = peer.xp.arange(x.shape[1])[None, :] < counts[:, None]
+    total = peer.xp.sum(peer.xp.where(mask[..., None], x, 0), axis=1)
+    return total / peer.xp.maximum(counts, 1)[:, None].astype(x.dtype)
+
+
+def embedded(peer: Peer, table: Any, words: Any) -> Any:
+    return peer.xp.mean(table[words], axis=1)
+
+
+def embedding_loss(peer: Peer, table: Any, words: Any) -> Any:
+    return peer.xp.sum(table[words] ** 2)
+
+
+def taken_along(peer: Peer, x: Any, places: Any) -> Any:
+    return peer.xp.take_along_axis(x, places, axis=1)
+
+
+def image_filter(peer: Peer, image: Any, kernel: Any) -> Any:
+    return peer.xp.maximum(peer.convolve(image, kernel), 0)
+
+
+def segment_softmax(peer: Peer, x: Any, segments: Any) -> Any:
+    xp = peer.xp
+    greatest = xp.full(20, -xp.inf, x.dtype).at[segments].max(x)
+    shifted = xp.exp(x - greatest[segments])
+    return shifted / xp.zeros(20, x.dtype).at[segments].add(shifted)[segments]
+
+
+def autocorrelation(peer: Peer, x: Any) -> Any:
+    xp = peer.xp
+    centred = x - xp.mean(x)
+    return xp.stack([xp.mean(centred * xp.roll(centred, lag)) for lag in range(8)])
+
+
+def heat(peer: Peer, x: Any) -> Any:
+    def step(_: Any, x: Any) -> Any:
+        beside = x[2:, 1:-1] + x[:-2, 1:-1] + x[1:-1, 2:] + x[1:-1, :-2]
+        return x.at[1:-1, 1:-1].add(0.1 * (beside - 4 * x[1:-1, 1:-1]))
+
+    return peer.lax.fori_loop(0, 20, step, x)
+
+
+def triangular_factor(peer: Peer, x: Any) -> Any:
+    return peer.xp.abs(peer.xp.linalg.qr(x)[1])
+
+
+def eigenvalues(peer: Peer, x: Any) -> Any:
+    return peer.xp.linalg.eigvalsh(x)
+
+
 def weights_of_layers(draw: Any) -> tuple[Any, ...]:
     return draw.weights(784, 256), draw.weights(256, 128), draw.weights(128, 10)
 
@@ -163,5 +215,52 @@ CASES = (
     ),
     Case(
         "reversed rows n,256: 1000", reversed_rows, lambda draw: (draw.normal(1000, 256),), named=("n,256",)
+    ),
+    Case(
+        "masked means b,t,32: 16 x 1000",
+        masked_means,
+        lambda draw: (draw.normal(16, 1000, 32), draw.integers(1001, 16)),
+        named=("b,t,32", "b"),
+    ),
+    Case(
+        "embedding b,s: 8 x 1000",
+        embedded,
+        lambda draw: (draw.normal(1000, 32), draw.integers(1000, 8, 1000)),
+        named=("1000,32", "b,s"),
+    ),
+    Case(
+        "embedding b,s: gradient of 8 x 1000",
+        gradient_of(embedding_loss, 0),
+        lambda draw: (draw.normal(1000, 32), draw.integers(1000, 8, 1000)),
+        numpy=None,
+        named=("1000,32", "b,s"),
+    ),
+    Case(
+        "take along n,m by n,k: 1000 x 30 by 1000",
+        taken_along,
+        lambda draw: (draw.normal(1000, 30), draw.integers(30, 1000, 1000)),
+        named=("n,m", "n,k"),
+    ),
+    Case(
+        "convolution b,h,w,16: 64 x 64",
+        image_filter,
+        lambda draw: (draw.normal(1, 64, 64, 16), draw.weights(3, 3, 16, 16)),
+        named=("b,h,w,16", "3,3,16,16"),
+    ),
+    Case(
+        "segment softmax n: 1000",
+        segment_softmax,
+        lambda draw: (draw.normal(1000), draw.integers(20, 1000)),
+        numpy=None,
+        named=("n", "n"),
+    ),
+    Case("autocorrelation n: 1000", autocorrelation, lambda draw: (draw.normal(1000),), named=("n",)),
+    Case("heat h,w: 66 x 67", heat, lambda draw: (draw.normal(66, 67),), numpy=None, named=("h,w",)),
+    Case("qr n,6: 1000", triangular_factor, lambda draw: (draw.normal(1000, 6),), named=("n,6",)),
+    Case(
+        "eigenvalues n,n: 64",
+        eigenvalues,
+        lambda draw: (draw.symmetric_definite(64),),
+        named=("n,n",),
     ),
 )
