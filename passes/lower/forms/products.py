@@ -64,6 +64,8 @@ def product_by_kernel(
         return None
     first = _whole(ctx, left, left_axes, "bmk" if left_along_k else "bkm", sizes, source, carried)
     second = _whole(ctx, right, right_axes, "bnk" if right_along_k else "bkn", sizes, source, carried)
+    if tiles.packs_left:
+        first = pack(ctx.kernels, first, known, tiles.of_left, along_k=False)
     unpacked = None
     if tiles.is_packed:
         array = _known_array(ctx, second)

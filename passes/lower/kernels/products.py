@@ -10,7 +10,7 @@ high-performance matrix multiplication, 2008). Each element is summed in the ord
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -62,7 +62,7 @@ def multiply(
     `unpacked`: the right operand as it lies, by which few rows are multiplied, for which none is packed.
     """
     batches, *axes = shape(left)
-    rows = axes[0 if left_along_k else 1]
+    rows = axes[0 if left_along_k else 1] if sizes.m is None else sizes.m
     out = result_of([batches, rows, columns], mlir.ir.RankedTensorType(left.type).element_type)
 
     def emit(given: Sequence[Value], written: Sequence[Value]) -> None:
@@ -311,7 +311,7 @@ class Product:
         right_vectors = self._right_vectors(tile.strip, zero)
 
         def step(at: Number, *sums: Number) -> list[Number]:
-            return self._step(tile.strip.batch, rows, zero, at, right_vectors(at), sums)
+            return self._step(self._left_elements(tile, rows, at), zero, right_vectors(at), sums)
 
         def several(at: Number, *sums: Number) -> Sequence[Number]:
             following: Sequence[Number] = sums
@@ -337,28 +337,31 @@ class Product:
         return self.sizes.k is None or self.sizes.k % together > 0 or self.tiles.depth % together > 0
 
     def _step(
-        self,
-        batch: Place,
-        rows: Sequence[Number],
-        zero: Number,
-        at: Number,
-        vectors: Sequence[Number],
-        totals: Sequence[Number],
+        self, lefts: Iterable[Number], zero: Number, vectors: Sequence[Number], totals: Sequence[Number]
     ) -> list[Number]:
         following: list[Number] = []
-        for row in rows:
-            spread = broadcast(self.left_element(batch, row, at), zero.type)
+        for x in lefts:
+            spread = broadcast(x, zero.type)
             for vector in vectors:
                 following.append(multiply_add(spread, vector, totals[len(following)]))
         return following
 
     def left_element(self, batch: Place, row: Number, at: Number) -> Number:
-        """An element of the left operand."""
+        """An element of the left operand, as it lies."""
         return self.left[batch, row, at] if self.left_along_k else self.left[batch, at, row]
 
     def right_batch(self, strip: Strip) -> Place:
         """Which of the right operands a strip is multiplied by."""
         return strip.batch
+
+    def _left_elements(self, tile: _Tile, rows: Sequence[Number], at: Number) -> Iterator[Number]:
+        """The element of each row in a step along `k`."""
+        batch = tile.strip.batch
+        for number, row in enumerate(rows):
+            if self.tiles.packs_left:
+                yield self.left[batch, index(tile.row) // self.tiles.rows, at, number]
+            else:
+                yield self.left_element(batch, row, at)
 
     def _right_vectors(self, strip: Strip, zero: Number) -> Callable[[Number], list[Number]]:
         """What loads the vectors of the right operand in a step along `k`."""

@@ -47,30 +47,31 @@ def tiles(**changed: Any) -> ProductTiles:
     return ProductTiles(**{**usual, **changed})
 
 
-def workgroups(sizes: ProductSizes, t: ProductTiles) -> tuple[int, int, int]:
-    return -(-sizes.m // t.block_rows), -(-sizes.n // t.block_columns), sizes.b
-
-
 SIZES = [(1, 3, 8, 6), (1, 1, 1, 1), (2, 7, 21, 13), (1, 6, 16, 24), (1, 14, 35, 5), (3, 2, 3, 40)]
 
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("sizes", [ProductSizes(*s) for s in SIZES], ids=str)
-@pytest.mark.parametrize("left_along_k", [True, False])
+@pytest.mark.parametrize("order", ["along k", "across k", "across k, packed"])
 @pytest.mark.parametrize("form", ["as it lies", "packed", "packed along k"])
-def test_all_accesses_are_within_bounds(sizes: ProductSizes, left_along_k: bool, form: str) -> None:
-    t = tiles(is_packed=form != "as it lies", depth=min(6, sizes.k), packed_panels=2)
+def test_all_accesses_are_within_bounds(sizes: ProductSizes, order: str, form: str) -> None:
+    left_along_k, packs_left = order == "along k", order.endswith("packed")
+    depth = min(6, sizes.k)
+    t = tiles(is_packed=form != "as it lies", depth=depth, packed_panels=2, packs_left=packs_left)
     b, m, n, k = sizes.b, sizes.m, sizes.n, sizes.k
     left = given((b, m, k) if left_along_k else (b, k, m))
     along_k = form == "packed along k"
     right = given((b, n, k) if along_k else (b, k, n))
     module = module_of(sizes, t, left_along_k, along_k)
-    factor = right
-    if t.is_packed:
-        panels = -(-n // t.columns)
-        (factor,) = run_kernel(module, "kernel_pack", [right], (-(-panels // t.packed_panels), b, 1))
-        assert np.array_equal(factor, packed_array(right, t, along_k=along_k), equal_nan=True)
-    (got,) = run_kernel(module, "kernel_product", [left, factor], workgroups(sizes, t))
+    *packing, product = dispatches_of(module)
+    main = module.body.operations[len(module.body.operations) - 1].operation.regions[0].blocks[0]
+    arrays = dict(zip(main.arguments, (left, right), strict=True))
+    wanted = [packed_array(left, t.of_left, along_k=False)] if t.packs_left else []
+    wanted += [packed_array(right, t, along_k=along_k)] if t.is_packed else []
+    for each, packed in zip(packing, wanted, strict=True):
+        (arrays[each.results[0]],) = run_dispatch(module, each, arrays)
+        assert np.array_equal(arrays[each.results[0]], packed, equal_nan=True)
+    (got,) = run_dispatch(module, product, arrays)
     with np.errstate(all="ignore"):
         want = (left if left_along_k else left.swapaxes(1, 2)) @ (right.swapaxes(1, 2) if along_k else right)
     assert np.array_equal(got, want, equal_nan=True)
@@ -218,7 +219,7 @@ def test_complex_rows_by_a_vector_stay_within_bounds(b: int, m: int, k: int) -> 
 def module_of(
     sizes: ProductSizes, t: ProductTiles, left_along_k: bool, right_along_k: bool, *, unless_few: bool = False
 ) -> Any:
-    """A module with a function that packs the right operand if the tiles say so, and multiplies.
+    """A module with a function that packs the operands that the tiles name, and multiplies.
 
     `unless_few`: few rows are multiplied by it as it lies.
     """
@@ -228,6 +229,8 @@ def module_of(
     def body(kernels: Kernels, values: Sequence[Any]) -> None:
         left, right = values
         unpacked = right if unless_few and m is None else None
+        if t.packs_left:
+            left = pack(kernels, left, sizes, t.of_left, along_k=False)
         if t.is_packed:
             rows = None if unpacked is None else tensor_sizes(left)[1 if left_along_k else 2]
             right = pack(kernels, right, sizes, t, along_k=right_along_k, rows=rows)
@@ -285,6 +288,7 @@ EVERY: dict[str, tuple[Any, tuple[int, ...], tuple[int, ...], np.dtype]] = {
     "many_rows": (product(1, 0, 0), (70, 150), (150, 90), FLOAT32),
     "few_columns": (product(1, 0, 0), (300, 100), (100, 18), FLOAT32),
     "transposed": (product(0, 1, 0), (130, 53), (75, 130), FLOAT32),
+    "packed_on_both_sides": (product(0, 0, 1), (2, 70, 83), (2, 70, 201), FLOAT32),
     "deep": (product(1, 1, 0), (33, 1100), (37, 1100), FLOAT32),
     "few_rows": (product(1, 0, 0), (5, 61), (61, 203), FLOAT32),
     "vector": (product(0, 0, 0), (101,), (101, 331), FLOAT32),
@@ -309,6 +313,7 @@ def test_products_are_those_of_numpy(name: str) -> None:
     _, first, second, dtype = PRODUCTS[name]
     x, y = given(first, dtype), given(second, dtype)
     axes = {"transposed": "ji,kj->ik", "deep": "ij,kj->ik", "vector": "j,jk->k", "batch": "bij,bjk->bik"}
+    axes |= {"packed_on_both_sides": "bji,bjk->bik"}
     axes |= {"rows_by_vector": "ij,j->i", "vector_by_rows": "j,kj->k"}
     axes |= {"complex_rows": "ij,j->i", "vector_by_complex_rows": "bj,bkj->bk"}
     if "complex" in name:
@@ -365,6 +370,25 @@ def test_sums_of_a_tile_fit_the_registers(target: str, dtype: np.dtype) -> None:
                 assert (t.rows + 1) * t.vectors < registers
                 assert t.block_rows % t.rows == 0 and t.block_columns % t.columns == 0
                 assert 0 < t.depth <= k
+
+
+def test_left_operands_across_k_are_packed_from_some_size_on() -> None:
+    orders = (False, False)
+    for target, sizes, expected in (
+        ("cpu:x86-64-v3", (1, 480, 128, 512), True),
+        ("cpu:x86-64-v3", (1, 480, 64, 512), False),
+        ("cpu:x86-64-v3", (1, 1024, 64, 512), True),  # each step begins a page
+        ("cpu:x86-64-v4", (1, 480, 128, 512), False),
+        ("cpu:x86-64-v4", (1, 480, 192, 512), True),
+        ("cpu:x86-64-v4", (1, 32, 512, 512), False),
+    ):
+        assert chosen(target, *sizes, orders=orders).packs_left is expected
+        assert not chosen(target, *sizes).packs_left
+
+
+def test_tiles_of_16_registers_have_six_rows_where_few_are_left() -> None:
+    for m, rows in ((512, 6), (128, 6), (20, 5), (16, 6), (9, 5), (10, 5), (12, 6), (11, 6)):
+        assert chosen("cpu:x86-64-v3", 1, m, 256, 512).rows == rows, m
 
 
 def test_rows_by_a_vector_have_a_kernel_from_some_size_on() -> None:
