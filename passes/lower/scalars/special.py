@@ -16,7 +16,7 @@ from typing import Final
 from . import coefficients
 from .exponentials import clip, exp, exp_pair, log
 from .pairs import Pair, square_exactly
-from .terms import Term, choose, polynomial, word
+from .terms import Term, choose, polynomial, polynomial_of_halves, word
 from .trigonometry import cosine_kernel, sine_kernel
 
 TWO_OVER_ROOT_PI: Final = 1.1283791670955126
@@ -51,7 +51,7 @@ def erf(x: Term) -> Term:
     a = x.absolute()
     if x.width == 32:
         limited = choose(a > 3.93, 3.93, a)  # from where on it is 1
-        tail = polynomial(limited - 2.4, coefficients.ERF_TAIL[32])
+        tail = polynomial_of_halves(limited - 2.4, coefficients.ERF_TAIL[32])
         return choose(a < 1.4, _erf_centre(x), (1.0 - tail).with_sign_bits(x.sign_bits()))
     outer = (1.0 - _erfc_tail(a)).with_sign_bits(x.sign_bits())
     tiny = x * TWO_OVER_ROOT_PI

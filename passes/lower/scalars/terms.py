@@ -274,6 +274,16 @@ def polynomial(x: Term, coefficients: Sequence[float]) -> Term:
     return reduce(lambda total, c: total * x + c, reversed(coefficients[:-1]), start)
 
 
+def polynomial_of_halves(x: Term, coefficients: Sequence[float]) -> Term:
+    """The sum of the even powers and of the odd ones, each by Horner's scheme.
+
+    For one of many terms, beside which a processor has little else to do: each multiplication waits for the
+    one before, and these are half as many behind each other.
+    """
+    square = x * x
+    return polynomial(square, coefficients[0::2]) + x * polynomial(square, coefficients[1::2])
+
+
 def power_of_two(exponent: Term) -> Term:
     """2**exponent as a float; the exponent must be that of a normal number."""
     form = FORMATS[exponent.width]
