@@ -24,6 +24,7 @@ from .walk import operations_named
 from .windows import base_of, number_of
 
 LONGEST: Final = 48  # vectors of a loop; what LLVM does before and behind a longer one counts little
+FEWEST: Final = 4  # steps, fewer than a register has elements: a shorter vector
 LOAD: Final = "memref.load"
 STORE: Final = "memref.store"
 MOVING: Final = ("arith.addi", "arith.subi")
@@ -32,6 +33,8 @@ ONE_BY_ONE: Final = frozenset(
     {"arith.remsi", "arith.remui", "arith.remf", "arith.divsi", "arith.divui", "arith.constant"}
 )
 """Ops of numbers that processors do not do for vectors, or that are no computation."""
+INSTRUCTIONS: Final = frozenset({"math.absf", "math.sqrt"})
+"""Functions that are one instruction for vectors."""
 
 
 def step_in_vectors(module: mlir.ir.Module, target: Target) -> int:
@@ -47,9 +50,10 @@ def _rewrite(operation: Operation, vector_bits: int) -> bool:
     steps = _Steps(operation)
     if not steps.are_of_vectors:
         return False
-    width, count = vector_bits // steps.bits, stop - first
-    if not 2 <= width <= count <= LONGEST * width:
+    count, most = stop - first, vector_bits // steps.bits
+    if most < 2 or not min(FEWEST, most) <= count <= LONGEST * most:
         return False
+    width = min(most, 1 << (count.bit_length() - 1))
     left = count % width
     whole = stop - left
     with mlir.ir.InsertionPoint(operation), operation.location:
@@ -153,7 +157,8 @@ class _Steps:
     def _is_computed(self, operation: Operation) -> bool:
         """Whether an op computes a place, or a number from others than places."""
         name = operation.name
-        if not name.startswith("arith.") or name in ONE_BY_ONE or len(operation.results) != 1:
+        is_one = name.startswith("arith.") and name not in ONE_BY_ONE
+        if not (is_one or name in INSTRUCTIONS) or len(operation.results) != 1:
             return False
         kinds = {isinstance(v.type, mlir.ir.IndexType) for v in [*operation.operands, *operation.results]}
         return len(kinds) == 1

@@ -52,7 +52,10 @@ def after(step: str, count: int) -> tuple[int, list[str]]:
 @pytest.mark.parametrize(
     ("count", "stored"),
     [
-        (7, ["f32"]),  # no vector
+        (3, ["f32"]),  # no vector
+        (4, ["vector<4xf32>"]),  # a short one
+        (5, ["vector<4xf32>", "vector<1xf32>"]),
+        (7, ["vector<4xf32>", "vector<4xf32>"]),
         (8, ["vector<8xf32>"]),
         (9, ["vector<8xf32>", "vector<1xf32>"]),
         (12, ["vector<8xf32>", "vector<4xf32>"]),
@@ -99,6 +102,7 @@ DOUBLE = "%s = arith.addf %a, %a : f32\n"
             False,
         ),  # which processors do one by one
         (LOAD + "%s = math.exp %a : f32\n" + STORE, False),
+        (LOAD + "%s = math.absf %a : f32\n" + STORE, True),  # one instruction
         (
             "%p = arith.cmpi ne, %j, %i : index\nscf.if %p {{\n" + LOAD + DOUBLE + STORE + "\n}}\n",
             False,
@@ -136,7 +140,7 @@ def test_a_loop_of_its_own_stays() -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.int32, np.uint64, np.float16])
 def test_steps_of_every_width(dtype: Any) -> None:
     """Rows of each length, in steps of a loop that reads what it has just stored; bools and NaN in them."""
-    widths = (3, 8, 15, 16, 17, 33, 39)
+    widths = (3, 6, 7, 8, 9, 15, 16, 17, 33, 39)
 
     def relaxed(x: Any) -> Any:
         def step(_: Any, x: Any) -> Any:
