@@ -8,6 +8,7 @@ packed here, so that the program begins with the panels.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Final
 
@@ -19,6 +20,7 @@ from ..builder import LinalgBuilder, Size, Value
 from ..kernels.group_packing import GROUPS, pack_panels, pack_rows, packed_panels
 from ..kernels.grouped_products import multiply_few_rows, multiply_groups
 from ..kernels.matrix_tiles import ROWS
+from ..kernels.mirrored import mirror
 from ..kernels.panels import pack, packed_array
 from ..kernels.products import multiply
 from ..kernels.row_products import multiply_rows
@@ -26,7 +28,14 @@ from ..kernels.window_products import WindowRows, multiply_windows
 from ..lowering import LoweringContext
 from ..tuning.configuration import has_kernels
 from ..tuning.group_tiles import BYTES_OF_GROUP, group_tiles
-from ..tuning.product_tiles import FEW, ProductSizes, product_tiles, row_tiles, window_tiles
+from ..tuning.product_tiles import (
+    FEW,
+    ProductSizes,
+    computes_half,
+    product_tiles,
+    row_tiles,
+    window_tiles,
+)
 from .tensor_ops import collapse_axes, convert_elements, expand_axes, permute, units_beside
 
 _KEEPING: Final = ("tensor.expand_shape", "tensor.collapse_shape", "iree_tensor_ext.compute_barrier.start")
@@ -62,6 +71,8 @@ def product_by_kernel(
         return None
     if known.m == 1 and _is_computed(right):
         return None
+    if left == right and left_axes.replace("m", "n") == right_axes and computes_half(known):
+        tiles = replace(tiles, is_symmetric=True)
     first = _whole(ctx, left, left_axes, "bmk" if left_along_k else "bkm", sizes, source, carried)
     second = _whole(ctx, right, right_axes, "bnk" if right_along_k else "bkn", sizes, source, carried)
     if tiles.packs_left:
@@ -87,6 +98,8 @@ def product_by_kernel(
         unpacked=unpacked,
         shape=ctx.builder.shape,
     )
+    if tiles.is_symmetric:
+        product = mirror(ctx.kernels, product, tiles.width)
     return ctx.builder.bind_shape(product, (b, m, n))
 
 

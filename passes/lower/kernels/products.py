@@ -208,7 +208,10 @@ class Product:
         if m is None or isinstance(strip.columns, Number):
             self._counted_rows(place, strip, block)
             return
-        for row in _scanned(place.value, self.tiles.block_rows, m // step * step, step):
+        end: Place = m // step * step
+        if self.tiles.is_symmetric:
+            end = least(end, ceil_divided(index(strip.column) + strip.columns, step) * step)
+        for row in _scanned(place.value, self.tiles.block_rows, end, step):
             self._tile(_Tile(strip, row, step, strip.is_rest), block)
         if m % step:
             with when(place.equals(index((m - 1) // self.tiles.block_rows))):
@@ -374,9 +377,9 @@ class Product:
         return lambda at: [load_some(self.right, width, n, batch, at, each) for each, n in places]
 
 
-def _scanned(workgroup: Value, block: int, size: int, step: int) -> Iterator[Place]:
+def _scanned(workgroup: Value, block: int, size: Place, step: int) -> Iterator[Place]:
     """The places of a workgroup's block, `step` apart and below `size`: one loop, emitted once."""
-    if size:
+    if isinstance(size, Number) or size:
         start = Number(workgroup) * block
         with loop(start, (start + block).least(size), step) as place:
             yield place

@@ -45,6 +45,8 @@ ROWS_OF_WINDOWS: Final = 8
 ROWS_OF_IREE: Final = 4  # that its tiles of vectors have at least
 STRIDE: Final = 2048  # rows that begin so many bytes apart compete for places in the cache
 PAGE: Final = 4096
+SYMMETRIC_ROWS: Final = 64  # of a matrix that is multiplied by its transpose, from which on half is computed
+SYMMETRIC_STEPS: Final = 128  # and steps along k, each of which saves what copying the other half costs
 STEP_OF_ROWS: Final = (0.0, 3.7, 3.9, 4.2, 4.7, 5.2, 6.0)  # cycles along k of a tile of two vectors of AVX2
 PACKED_LEFT_ROWS: Final = 64  # of a left operand with rows across k that repay copying
 PACKED_LEFT_VECTORS: Final = 12  # the same of vectors of columns
@@ -79,6 +81,7 @@ class ProductTiles:
     `block_rows` by `block_columns` (multiples of the tile's), `depth` steps along k at once. `is_packed`: the
     right operand is copied to panels of a tile's columns before, `packed_panels` by each workgroup.
     `packs_left`: the left one, whose rows lie across `k`, is copied to panels of `rows` before.
+    `is_symmetric`: tiles below the diagonal of the result are left out.
     """
 
     width: int
@@ -90,6 +93,7 @@ class ProductTiles:
     is_packed: bool = False
     packed_panels: int = 4
     packs_left: bool = False
+    is_symmetric: bool = False
 
     @property
     def columns(self) -> int:
@@ -168,6 +172,13 @@ def window_tiles(target: Target, sizes: ProductSizes, dtype: np.dtype) -> Produc
         return None
     rows = min(tiles.rows, ROWS_OF_WINDOWS)
     return replace(tiles, rows=rows, block_rows=max(BLOCK_ROWS // rows, 1) * rows)
+
+
+def computes_half(sizes: ProductSizes) -> bool:
+    """Whether of the product of a matrix and its transpose only what is above the diagonal is computed."""
+    if sizes.b is None or sizes.m is None or sizes.n is None or sizes.k is None:
+        return False
+    return sizes.m >= SYMMETRIC_ROWS and sizes.k >= SYMMETRIC_STEPS
 
 
 def _few_rows(target: Target, m: int, n: int, k: int, dtype: np.dtype) -> ProductTiles:

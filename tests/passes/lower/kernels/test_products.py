@@ -15,6 +15,7 @@ from adze.dialects import mlir
 from adze.dialects.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, TensorType
 from adze.passes.lower.kernels import panels, products
 from adze.passes.lower.kernels.executable import Kernels, tensor_sizes
+from adze.passes.lower.kernels.mirrored import mirror
 from adze.passes.lower.kernels.panels import pack, packed_array
 from adze.passes.lower.kernels.products import multiply
 from adze.passes.lower.kernels.row_products import multiply_rows
@@ -75,6 +76,40 @@ def test_all_accesses_are_within_bounds(sizes: ProductSizes, order: str, form: s
     with np.errstate(all="ignore"):
         want = (left if left_along_k else left.swapaxes(1, 2)) @ (right.swapaxes(1, 2) if along_k else right)
     assert np.array_equal(got, want, equal_nan=True)
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize(("b", "m", "k"), [(1, 3, 6), (2, 21, 13), (1, 16, 24), (1, 70, 5)])
+@pytest.mark.parametrize("order", ["x @ x.T", "x.T @ x", "x.T @ x, both packed"])
+def test_half_of_a_symmetric_product_is_computed_and_copied(b: int, m: int, k: int, order: str) -> None:
+    along_k, packs_left = order == "x @ x.T", order.endswith("packed")
+    t = tiles(is_packed=along_k or packs_left, packs_left=packs_left, is_symmetric=True, depth=min(6, k))
+    x = given((b, m, k) if along_k else (b, k, m))
+    module = module_of(ProductSizes(b, m, m, k), t, along_k, along_k)
+    main = module.body.operations[len(module.body.operations) - 1].operation.regions[0].blocks[0]
+    arrays = dict.fromkeys(main.arguments, x)
+    for each in dispatches_of(module):  # nothing may be read of what was left out
+        (arrays[each.results[0]],) = run_dispatch(module, each, arrays)
+    with np.errstate(all="ignore"):
+        want = x @ x.swapaxes(1, 2) if along_k else x.swapaxes(1, 2) @ x
+    assert np.array_equal(arrays[each.results[0]], want, equal_nan=True)
+
+
+def test_products_of_a_matrix_and_its_transpose_are_known() -> None:
+    """Bit by bit what they are with all of it computed, as of two arrays."""
+    x, y = (RNG.standard_normal(s).astype(np.float32) for s in ((3, 150, 70), (3, 70, 150)))
+
+    def products(x: Any, again: Any, y: Any, same: Any) -> Any:
+        turned, back = xp.swapaxes(x, -1, -2), xp.swapaxes(again, -1, -2)
+        return turned @ x, back @ x, y @ xp.swapaxes(y, -1, -2), y @ xp.swapaxes(same, -1, -2), y @ x
+
+    lowered = adze.trace(products, x, x, y, y).lower("cpu")
+    assert lowered.mlir().count("flow.dispatch @kernel_mirror") == 2
+    results = [np.asarray(each) for each in lowered.compile()(x, x, y, y)]
+    for half, whole in (results[:2], results[2:4]):
+        np.testing.assert_array_equal(half, whole)
+        np.testing.assert_array_equal(half, half.swapaxes(1, 2))
+    np.testing.assert_allclose(results[4], y @ x, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.one_in(6)
@@ -235,9 +270,11 @@ def module_of(
             rows = None if unpacked is None else tensor_sizes(left)[1 if left_along_k else 2]
             right = pack(kernels, right, sizes, t, along_k=right_along_k, rows=rows)
         columns = sizes.n if sizes.n is not None else tensor_sizes(values[1])[1 if right_along_k else 2]
-        multiply(
+        out = multiply(
             kernels, left, right, sizes, t, left_along_k=left_along_k, columns=columns, unpacked=unpacked
         )
+        if t.is_symmetric:
+            mirror(kernels, out, t.width)
 
     return module_with(shapes, body)
 
