@@ -1,6 +1,6 @@
 """The transform along the last axis, for any length: ``y[k] = sum_j x[j] exp(-2 pi i j k / n)``.
 
-The transforms are routines, for which CPUs have kernels (`passes/lower/kernels/fourier`).
+The transforms are routines, for which CPUs and NVIDIA's GPUs have kernels (`passes/lower/kernels/fourier`).
 In ops, in and out are pairs of real arrays, real and imaginary parts (None: zero), so that all work is real
 matrix products. A length is split as ``n1 * n2`` with ``n1`` at most `DENSE` (Cooley and Tukey 1965): a dense
 transform of length `n1`, a product with twiddle factors, and the transform of length `n2`. A length with a
@@ -48,8 +48,7 @@ def column_spectrum(x: Any, n: int, *, is_inverse: bool = False) -> Any:
     """The same along the axis before the last one, as it lies; `has_column_kernel` says for which arrays."""
 
     def composed(x: Any) -> Any:
-        rows = whole(_composed(parts(xp.matrix_transpose(x)), n, is_inverse))
-        return xp.matrix_transpose(rows)
+        return xp.matrix_transpose(spectrum(xp.matrix_transpose(x), n, is_inverse=is_inverse))
 
     name = "ifft_columns" if is_inverse else "fft_columns"
     return linear_routine(name, composed, name, composed, x)
@@ -158,7 +157,7 @@ def _composed_real(x: Any, n: int) -> Parts:
         re, im = transform((x, None), n)
         return re[..., :half], im[..., :half]
     pairs = xp.reshape(x, (*x.shape[:-1], n // 2, 2))
-    re, im = _composed((pairs[..., 0], pairs[..., 1]), n // 2)
+    re, im = transform((pairs[..., 0], pairs[..., 1]), n // 2)
     # z = even + i odd, so that even = (z[k] + conj z[-k]) / 2 and odd = (z[k] - conj z[-k]) / 2i.
     even, odd = _unmixed(_closed(re), _closed(im))
     turned = _turned(odd, *angles(np.arange(half, dtype=np.int64), n))
@@ -190,7 +189,7 @@ def _composed_inverse_real(x: Parts, n: int) -> Any:
     cos, sin = angles(np.arange(middle + 1, dtype=np.int64), n)
     turned = _turned(odd, cos, -sin)
     points = (2 * (mine - other)[..., :middle] for mine, other in zip(even, turned, strict=True))
-    real = _composed((next(points), next(points)), middle, True)
+    real = inverse((next(points), next(points)), middle)
     return xp.reshape(xp.stack(real, axis=-1), (*re.shape[:-1], n))
 
 

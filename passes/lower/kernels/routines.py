@@ -19,6 +19,7 @@ from ....dialects.builder.emitter import Emitter, Reader
 from ....dialects.codec import Codec
 from ....dialects.routine_arrays import ANY_SIZES, OWN_AXES, attention_scale, takes
 from ....dialects.types import TensorType
+from ....runtime.targets import Target, TargetKind
 from ...base import Pass
 from ...ir.aliases import Operation, Value
 from ...ir.functions import body, functions, is_private, referenced, refers_to_functions
@@ -29,12 +30,13 @@ from ..tuning import configuration
 from ..tuning.fused_attention import is_fused
 from .builder import Number, product
 from .executable import Kernels, Result, Size
-from .fourier import real, transforms
+from .fourier import gpu_rows, real, transforms
 from .linalg import KERNELS as LINALG
 from .linalg.matrices import MakeKernel
 from .linalg.vectors import Machine
 
 KERNELS: Final[Mapping[str, MakeKernel]] = {**LINALG, **transforms.KERNELS, **real.KERNELS}
+"""Those of CPUs."""
 SMALL: Final = 1024  # elements of an operand: up to so many a routine in a loop becomes ops
 
 
@@ -63,10 +65,11 @@ class RoutineKernels(Pass):
 
     def run(self, module: mlir.ir.Module) -> bool:
         reader, kernels = Reader(Codec(module.context)), Kernels(module)
-        machine = Machine.of(target_of(module))
-        found = [each for each in _routines(module, reader) if each[1].attributes["kernel"] in KERNELS]
+        target = target_of(module)
+        known = _kernels_of(target)
+        found = [each for each in _routines(module, reader) if each[1].attributes["kernel"] in known]
         for operation, application in found:
-            _dispatch(machine, kernels, reader, operation, application)
+            _dispatch(target, kernels, reader, operation, application)
         if found:
             drop_unreferenced(module, reader)
         return bool(found)
@@ -108,9 +111,18 @@ class _Expansion:
             return False
         if attention_scale(name) is not None:
             return is_fused(self.target, operands)
-        if not configuration.has_kernels(self.target) or name not in KERNELS:
+        if name not in _kernels_of(self.target):
+            return False
+        if not configuration.has_kernels(self.target) and not gpu_rows.fits(name, operands):
             return False
         return not in_loop or any(_is_large(t) for t in (*operands, *results))
+
+
+def _kernels_of(target: Target) -> Mapping[str, MakeKernel]:
+    """The kernels of routines that a target has."""
+    if target.kind is TargetKind.CUDA:
+        return gpu_rows.KERNELS
+    return KERNELS if configuration.has_kernels(target) else {}
 
 
 def _is_large(type_: TensorType) -> bool:
@@ -143,7 +155,7 @@ def _routines(module: mlir.ir.Module, reader: Reader) -> Iterator[tuple[Operatio
 
 
 def _dispatch(
-    machine: Machine, kernels: Kernels, reader: Reader, operation: Operation, application: Application
+    target: Target, kernels: Kernels, reader: Reader, operation: Operation, application: Application
 ) -> None:
     """Put a dispatch in the place of a routine."""
     name = application.attributes["kernel"]
@@ -151,7 +163,7 @@ def _dispatch(
         sizes = _Sizes(reader.codec, operation, name)
         results = [Result(v.type, sizes.of_result(n)) for n, v in enumerate(operation.results)]
         types = _tensors(reader.codec, sizes.arrays)
-        kernel = KERNELS[name](machine, _product(sizes.leading), types, results)
+        kernel = _kernels_of(target)[name](Machine.of(target), _product(sizes.leading), types, results)
         values = kernels.call(kernel, sizes.arrays, sizes=sizes.of_operand)
     for old, new in zip(list(operation.results), values, strict=False):
         old.replace_all_uses_with(new)
