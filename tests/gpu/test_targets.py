@@ -9,7 +9,7 @@ import pytest
 
 import adze
 import adze.numpy as xp
-from adze import ShapeDtype
+from adze import ShapeDtype, lax
 from adze.dialects.errors import AdzeError
 from adze.runtime.errors import CompileError
 from adze.runtime.targets import parse_target, target_names
@@ -31,6 +31,17 @@ def test_a_product_compiles(name: str) -> None:
     assert lowered.compile().vmfb
     with pytest.raises(AdzeError, match=f"no devices of the kind {name.partition(':')[0]}: it compiles"):
         lowered.compile()(np.ones((16, 64), np.float32), np.ones((64, 32), np.float32))
+
+
+def test_products_of_narrow_integers_compile_for_metal() -> None:
+    """IREE makes dot products of four of them, which Metal lacks."""
+    for dtype in (np.int8, np.uint8):
+        specs = [ShapeDtype((64, 64), dtype)] * 2
+        lowered = adze.trace(lambda x, y: lax.dot(x, y, preferred_element_type=np.int32), *specs).lower(
+            "metal"
+        )
+        assert lowered.compile().vmfb
+        assert adze.trace(lambda x, y: x @ y, *specs).lower("metal").compile().vmfb
 
 
 @pytest.mark.thorough

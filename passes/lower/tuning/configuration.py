@@ -422,8 +422,11 @@ def widens_factors(target: Target, dtype: np.dtype) -> bool:
     """Whether factors are converted to the dtype of the sums before a product, and sums after it.
 
     Observed on Vulkan: large products of bfloat16 are refused ("failed to legalize operation
-    'vector.bitcast'", from four of them to two floats).
+    'vector.bitcast'", from four of them to two floats). On Metal those of 8-bit integers are, since IREE adds
+    up four products at once ("Capability 'DotProduct' requires min version v1.6").
     """
+    if dtype in (np.int8, np.uint8):
+        return target.kind is TargetKind.METAL
     return target.kind in (TargetKind.VULKAN, TargetKind.METAL) and dtype == BFLOAT16
 
 
