@@ -2,14 +2,16 @@
 
 Input: lowered functions. Output: the same with one op more for each entry of a loop's state that the loop's
 body does not use (it is replaced, by a constant perhaps): its next value is chosen over the old one by a
-condition that is always true. A next value that is a constant, or that of another entry too, goes through a
-barrier. IREE rotates some loops, condition last, and drops from the values at the start what the body does
-not use, and from those behind the condition what is known or there twice; its conversion to streams then
-takes the second region to have as many arguments as the first.
+condition that is always true. A next value that does not follow from the state (a constant, or what can move
+before the loop), or that is one of another entry too, goes through a barrier. IREE rotates some loops,
+condition last, and drops from the values at the start what the body does not use, and from those behind the
+condition what is known or there twice; its conversion to streams then takes the second region to have as many
+arguments as the first.
 
-Symptom: a while loop whose body does not use an entry of its state, or gives it a constant or the value of
-    another entry, is refused ("region branch point has 4 operands, but region successor needs 2 inputs"), or
-    its compile crashes or allocates memory without end.
+Symptom: a while loop whose body does not use an entry of its state, or gives it a value that is the same in
+    each iteration, or that of another entry, is refused ("region branch point has 4 operands, but region
+    successor needs 2 inputs"), or its compile crashes (in `iree-stream-refine-usage`) or allocates memory
+    without end.
 Seen in: IREE 3.13.
 Smallest: `while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, zeros_like(s[1])), (0, x))`, `x` of a
     dynamic size; `while_loop(lambda s: s[0] < n, lambda s: (s[0] + 1, where(s[2], s[1], 0) + w @ w, True),
@@ -45,13 +47,13 @@ def use_loop_state(module: mlir.ir.Module) -> None:
     for loop in [o for function in functions(module).values() for o in _loops(function.operation)]:
         block = loop.regions[1].blocks[0]
         end = block.operations[len(block.operations) - 1].operation
-        read, passed = _used(block), set()
+        read, varying, passed = _used(block), _varying(block), set()
         for position, old in enumerate(block.arguments):
             new = end.operands[position]
             with mlir.ir.InsertionPoint(end), end.location:
                 if old not in read and old != new:
                     end.operands[position] = _chosen(new, old)
-                elif new in passed or _is_constant(new):
+                elif new in passed or new not in varying:
                     end.operands[position] = _opaque(new)
             passed.add(end.operands[position])
 
@@ -93,9 +95,27 @@ def _used_by_loop(operation: Operation) -> set[Value]:
     return used.union(operands)
 
 
-def _is_constant(value: Value) -> bool:
-    """Whether a value is a constant that is written there."""
-    return not isinstance(value.owner, mlir.ir.Block) and value.owner.name == "arith.constant"
+def _varying(block: Block) -> set[Value]:
+    """The values of `block` that follow from its arguments; the others can move before the loop.
+
+    Results of a branch whose condition is the same in each iteration are not among them: IREE may know which
+    branch it is, and that one may return what is the same each time.
+    """
+    varying = set(block.arguments)
+    for step in (o.operation for o in block.operations):
+        is_decided = step.name == "scf.if" and step.operands[0] not in varying
+        if not is_decided and any(operand in varying for operand in _operands(step)):
+            varying.update(step.results)
+    return varying
+
+
+def _operands(operation: Operation) -> Iterator[Value]:
+    """What an op uses, and what its regions use."""
+    yield from operation.operands
+    for region in operation.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                yield from _operands(inner.operation)
 
 
 def _is_empty(value: Value) -> bool:
