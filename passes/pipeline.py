@@ -53,6 +53,7 @@ from .lower.tuning.kernel_tiles import TileKernels
 from .optimize.dead_results import eliminate_dead_results
 from .optimize.early_slices import EarlySlices
 from .optimize.inline import inline
+from .optimize.invariants import HoistInvariants
 from .optimize.simplify import simplify
 from .partition.combine import CombineCollectives
 from .partition.direct import DirectCollectives
@@ -110,6 +111,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     DirectCollectives(),
     Plan(),
     ChooseBranches(),
+    HoistInvariants(),
     EarlySlices(),
     ExpandRoutines(),
     RoutineKernels(),
