@@ -21,11 +21,13 @@ from .base import Pass
 from .ir.functions import functions
 from .lower.choose_branches import ChooseBranches
 from .lower.convert import Convert
+from .lower.early_slices import EarlySlices
 from .lower.fuse_reductions import FuseReductions
 from .lower.hold_channels import HoldChannels
 from .lower.hold_state import HoldState
 from .lower.host_numbers import HostNumbers
 from .lower.inline_bodies import InlineBodies
+from .lower.invariants import HoistInvariants
 from .lower.iree.dropped_loop_state import UseLoopState
 from .lower.iree.early_deallocation import KeepLifetimes
 from .lower.iree.folded_offsets import BoundSizes
@@ -51,9 +53,7 @@ from .lower.tuning.conflicts import resolve_tiles
 from .lower.tuning.hints import ModuleHints
 from .lower.tuning.kernel_tiles import TileKernels
 from .optimize.dead_results import eliminate_dead_results
-from .optimize.early_slices import EarlySlices
 from .optimize.inline import inline
-from .optimize.invariants import HoistInvariants
 from .optimize.simplify import simplify
 from .partition.combine import CombineCollectives
 from .partition.direct import DirectCollectives

@@ -220,7 +220,7 @@ class _Switch:
             return
         original = cls.original = Jitted.__call__
 
-        def call(self: Jitted, *args: Any, **kwargs: Any) -> Any:
+        def call(self: Jitted, /, *args: Any, **kwargs: Any) -> Any:
             if JIT_DISABLED.get():
                 return self.function(*args, **kwargs)
             return original(self, *args, **kwargs)

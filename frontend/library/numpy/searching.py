@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -34,6 +35,9 @@ from .take import take
 COPIED: Final = 512
 """Elements of a table that is copied before it is searched: vectors of a kernel take elements from memory of
 its own alone."""
+
+COPIED_FOR_MANY: Final = 4096
+"""The same of a table with no more elements than are searched in it (10,000 in 1,000: 107 us, so 28)."""
 
 
 def where(
@@ -186,7 +190,7 @@ def searchsorted(
     low = ops.broadcast_in_dim(count_array(0, dtype), shape=wanted.shape, dimensions=())
     if size == 0:
         return ops.convert(low, dtype=INT64)
-    if size <= COPIED:
+    if size <= (COPIED_FOR_MANY if _has_at_least(wanted, size) else COPIED):
         table = ops.pad(table, scalar(0, table.dtype), low=(0,), high=(1,), interior=(0,))
     left = size
     while left:  # `low` elements are known to come before, and `left` more may: ask the one in their middle
@@ -196,6 +200,12 @@ def searchsorted(
         low = ops.select(_is_before(element, wanted, side), more, low)
         left //= 2
     return ops.convert(low, dtype=INT64)
+
+
+def _has_at_least(array: Any, count: int) -> bool:
+    """Whether an array is known to have so many elements."""
+    sizes = [n for n in array.shape if isinstance(n, int)]
+    return len(sizes) == len(array.shape) and math.prod(sizes) >= count
 
 
 def _is_before(element: Any, wanted: Any, side: str) -> Any:

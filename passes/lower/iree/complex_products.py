@@ -28,14 +28,12 @@ _KINDS = (TargetKind.CUDA, TargetKind.ROCM)
 
 def complex_products(module: mlir.ir.Module, reader: Reader) -> set[Value]:
     """The real results of products of unknown sizes that must go behind a barrier."""
-    if target_of(module).kind not in _KINDS:
-        return set()
     values: set[Value] = set()
     for function in functions(module).values():
         products: dict[Value, frozenset[Value]] = {}
         for operation in split_body(function)[0]:
             values |= _read(reader, operation.operation, products)
-    return values
+    return values if values and target_of(module).kind in _KINDS else set()
 
 
 def _read(reader: Reader, operation: Operation, products: dict[Value, frozenset[Value]]) -> frozenset[Value]:

@@ -100,8 +100,10 @@ def _polynomial(value: Value, equal: Mapping[Value, Value], known: _Known) -> _T
     """A number of the host by values that are no sums or products, or too long ones; `known` remembers."""
     value = equal.get(value, value)
     if value not in known:
+        known[value] = {(value,): 1}  # also for what it may be computed of, which is equal to it
         terms = _computed(value, equal, known)
-        known[value] = terms if terms is not None and _is_short(terms) else {(value,): 1}
+        if terms is not None and _is_short(terms):
+            known[value] = terms
     return known[value]
 
 

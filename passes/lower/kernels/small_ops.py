@@ -21,6 +21,7 @@ from ....dialects.op import Op
 from ....dialects.ops.constants import Constant, Iota
 from ....dialects.ops.contraction.convolution import ConvGeneral
 from ....dialects.ops.contraction.dot_general import DotGeneral
+from ....dialects.ops.indexing.gather import Gather
 from ....dialects.ops.shape.rearrange import Concatenate
 from ....dialects.ops.shape.slicing import Pad
 from ....dialects.types import TensorType
@@ -224,7 +225,8 @@ class _Grouping:
         known = self._small.get(key)
         if known is None:
             read = self._reader.codec.read_type
-            types = [read(type_) for type_ in (*taken, *made)]
+            passed = taken[1:] if op is Gather else taken  # of a table, only what is taken counts
+            types = [read(type_) for type_ in (*passed, *made)]
             application = self._reader.read(operation)
             assert application is not None
             known = self._obstacles.of(operation, application) is None and all(

@@ -20,7 +20,14 @@ from ...selection import quick_first
 def test_the_table_has_the_functions_that_the_spine_calls_and_no_others() -> None:
     importlib.import_module("adze.frontend.staging.lowered")  # calls one of those that the package root adds
     of_the_root = {"array_namespace", "sharding_of", "shards_of", "laid_out", "stablehlo_text"}
-    of_the_root |= {"name_saved_values", "device_of_jax", "lying_as", "compiled_loop", "jitted_loop"}
+    of_the_root |= {
+        "has_function",
+        "name_saved_values",
+        "device_of_jax",
+        "lying_as",
+        "compiled_loop",
+        "jitted_loop",
+    }
     assert {*TABLE, *of_the_root} == operators.NAMES
 
 

@@ -25,6 +25,6 @@ module attributes {adze.hints = {bytes_moved = 0 : i64, data_tiling = false, flo
 // CHECK: memref.load %[[MOVE]]
 // CHECK: arith.maximumf
 // CHECK: } do {
-// CHECK: memref.store {{.*}}, %[[MOVE]]
+// CHECK: vector.store {{.*}}, %[[MOVE]]
 // CHECK-LABEL: func.func @f
 // CHECK: flow.dispatch @kernel_loop::@kernel_loop

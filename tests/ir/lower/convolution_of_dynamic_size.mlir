@@ -1,4 +1,4 @@
-// A convolution of dynamic sizes is the named op without tiles; the number of positions is computed and never negative.
+// A convolution of dynamic sizes is a product of overlapping rows; the number of positions is computed, never negative.
 // RUN: adze opt %s --pass-pipeline='lower{target=cpu:x86-64-v4},canonicalize' | filecheck %s
 
 func.func @f(%arg0: tensor<?x?x?x4xf32>, %arg1: tensor<3x3x4x16xf32>) -> tensor<?x?x?x16xf32> {
@@ -14,5 +14,5 @@ func.func @f(%arg0: tensor<?x?x?x4xf32>, %arg1: tensor<3x3x4x16xf32>) -> tensor<
 // CHECK: [[COUNT:%.+]] = arith.addi [[STEPS]], %c1 : index
 // CHECK: [[HEIGHT:%.+]] = arith.maxsi [[COUNT]], %c0 : index
 // CHECK: [[WIDTH:%.+]] = arith.maxsi [[COLUMNS]], %c0 : index
-// CHECK: tensor.empty({{%.+}}, [[HEIGHT]], [[WIDTH]]) : tensor<?x?x?x16xf32>
-// CHECK: linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : tensor<2xi64>, strides = dense<[2, 1]> : tensor<2xi64>} ins([[IMAGE]], %arg1 :
+// CHECK: [[ROWS_OF_WINDOWS:%.+]] = tensor.collapse_shape [[IMAGE]]
+// CHECK: flow.dispatch @kernel_windows::@kernel_windows{{.*}}([[ROWS_OF_WINDOWS]], {{.*}}, [[WIDTH]], {{.*}} : (tensor<?x?x?xf32>

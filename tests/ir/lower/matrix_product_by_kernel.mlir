@@ -9,7 +9,7 @@ func.func @f(%x: tensor<65x128xf32>, %y: tensor<128x250xf32>) -> tensor<65x250xf
 // CHECK: func.func @kernel_product(
 // CHECK: scf.for
 // CHECK: scf.for
-// CHECK: %{{.+}}:10 = scf.for {{.*}} step %c4 iter_args(
+// CHECK: %{{.+}}:12 = scf.for {{.*}} step %c4 iter_args(
 // CHECK: vector.load {{.*}} : memref<1x16x128x16xf32>, vector<8xf32>
 // CHECK: [[X:%.+]] = memref.load {{.*}} : memref<1x65x128xf32>
 // CHECK: vector.broadcast [[X]] : f32 to vector<8xf32>

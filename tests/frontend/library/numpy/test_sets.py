@@ -33,8 +33,10 @@ def test_distinct_values_cut_off_at_a_size_are_numpys_first_ones(size: int, equa
     found = adze.jit(lambda *given: [xp.unique(x, **sized) for x in given])(*arrays)
     for x, got in zip(arrays, found, strict=True):
         values, indices, inverse, counts = np.unique(x, **options)
-        for wanted, part in zip((values, indices, counts), (got[0], got[1], got[3]), strict=True):
-            padded = np.zeros(size, wanted.dtype)
+        fillers = (0, indices[0], 0)  # values that are given, the first one's place, and none of them
+        parts = zip((values, indices, counts), (got[0], got[1], got[3]), fillers, strict=True)
+        for wanted, part, filler in parts:
+            padded = np.full(size, filler, wanted.dtype)
             padded[: len(wanted)] = wanted[:size]
             np.testing.assert_array_equal(part, padded)
         np.testing.assert_array_equal(np.ravel(got[2]), np.ravel(inverse))

@@ -74,10 +74,12 @@ def run_reduction(
     operands = list(dispatch.operands)
     workload = [_size(value, arrays) for value in operands[: segments[0]]]
     tensors = iter(bound or arrays)
-    given_to = [
-        next(tensors) if isinstance(value.type, mlir.ir.RankedTensorType) else np.int64(_size(value, arrays))
-        for value in operands[segments[0] : segments[0] + segments[1]]
-    ]
+    given_to: list[Any] = []
+    for value in operands[segments[0] : segments[0] + segments[1]]:
+        if isinstance(value.type, mlir.ir.RankedTensorType):
+            given_to += [x for x in (next(tensors, None),) if x is not None]  # behind them are results
+        else:
+            given_to.append(np.int64(_size(value, arrays)))
     counts = counts_of(module, symbol, workload)
     return run_kernel(module, symbol, given_to, counts)
 

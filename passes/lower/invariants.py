@@ -28,8 +28,8 @@ from ..ir.aliases import Operation, Value
 from ..ir.construction import NewFunction, clone_operation
 from ..ir.functions import body, function, functions, referenced, split_body
 from ..ir.shape_operands import shape_operands
-from .dead_results import eliminate_dead_results
-from .simplify import drop_unreferenced, drop_unused
+from ..optimize.dead_results import eliminate_dead_results
+from ..optimize.simplify import drop_unreferenced, drop_unused
 
 DEAR: Final = 4  # multiplications of an element that are rather done once
 LARGEST: Final = 1 << 26  # bytes of what is kept instead

@@ -26,7 +26,7 @@ from ...dialects.ops.shape.slicing import Slice
 from ..base import Pass
 from ..ir.aliases import Operation, Value
 from ..ir.functions import functions, split_body
-from .simplify import simplify_function
+from ..optimize.simplify import simplify_function
 
 Part: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 """The start, the limit and the strides of a slice."""
