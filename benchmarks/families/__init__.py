@@ -11,6 +11,7 @@ from . import (
     low_precision,
     named_sizes,
     nets,
+    points,
     products,
     programs,
     sampling,
@@ -30,4 +31,5 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "batches": batches.CASES,
     "named_sizes": named_sizes.CASES,
     "low_precision": low_precision.CASES,
+    "points": points.CASES,
 }
