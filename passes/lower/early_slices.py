@@ -31,6 +31,9 @@ from ..optimize.simplify import simplify_function
 Part: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 """The start, the limit and the strides of a slice."""
 
+MOST_PARTS: Final = 8
+"""Of a result: each of them has all the ops before."""
+
 MOVED: Final = (Constant, Iota, Movement, Gather)
 """Ops that compute nothing: what slices of their results cost is the elements that these have."""
 
@@ -110,7 +113,7 @@ class _Function:
             return
         asked = self._asked.get(operation.results[0])
         shape = _shape(operation.results[0].type)
-        if not asked or shape is None or sum(map(_count, asked)) > prod(shape):
+        if not asked or shape is None or len(asked) > MOST_PARTS or sum(map(_count, asked)) > prod(shape):
             return
         if not all(self._is_divided(operand) for operand in operation.operands):
             return
