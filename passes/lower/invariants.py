@@ -132,6 +132,8 @@ class _Step:
         """Note the results of an op that follow from constants, and those that it takes long to compute."""
         if not all(operand in self._fixed for operand in operation.operands):
             return
+        if not all(_is_static(value) for value in (*operation.operands, *operation.results)):
+            return  # its sizes are checked, which a loop without steps does not do
         application = self._reader.read(operation)
         if application is None or effects.of(application) or application.op.runs_on_host:
             return
@@ -206,6 +208,11 @@ def _is_dear(op: type[Op]) -> bool:
     if op.is_elementwise:
         return op.element_cost >= DEAR
     return not op.is_cheap and not issubclass(op, Movement) and not op.is_constant
+
+
+def _is_static(value: Value) -> bool:
+    """Whether a value is an array of known sizes."""
+    return isinstance(value.type, mlir.ir.RankedTensorType) and value.type.has_static_shape
 
 
 def _is_kept(reader: Reader, value: Value) -> bool:
