@@ -216,8 +216,7 @@ def _is_static(value: Value) -> bool:
 
 
 def _is_kept(reader: Reader, value: Value) -> bool:
-    """Whether a value is an array of a known size that is not too large to be kept."""
+    """Whether an array of known sizes is not too large to be kept."""
     type_ = reader.codec.read_type(value.type)
-    if not isinstance(type_, TensorType) or not type_.is_static:
-        return False
-    return prod(n for n in type_.static_shape if n is not None) * type_.dtype.itemsize <= LARGEST
+    assert isinstance(type_, TensorType)
+    return prod(value.type.shape) * type_.dtype.itemsize <= LARGEST
