@@ -14,22 +14,30 @@ from types import FrameType
 from typing import Any, TypeAlias
 
 Handler: TypeAlias = Callable[[int, FrameType | None], Any]
+Come: TypeAlias = Callable[[], None]
+"""Lets an interrupt that waits come now."""
 
 
 @contextmanager
-def deferred_interrupts() -> Iterator[None]:
-    """Let a block run to its end first.
+def deferred_interrupts() -> Iterator[Come]:
+    """Let a block run to its end first, but for the places where it calls what it is given.
 
     Extension modules that an interrupt leaves half imported abort the process when they are imported again.
     """
     pending: list[tuple[int, FrameType | None]] = []
     handler = _replaced(lambda handler: lambda *signalled: pending.append(signalled))
+
+    def come() -> None:
+        if handler is not None and pending:
+            signalled = pending[0]
+            pending.clear()
+            handler(*signalled)
+
     try:
-        yield
+        yield come
     finally:
         _restore(handler)
-        if handler is not None and pending:
-            handler(*pending[0])
+        come()
 
 
 @contextmanager

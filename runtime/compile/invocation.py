@@ -17,9 +17,11 @@ from __future__ import annotations
 import ctypes
 import io
 import os
+from contextlib import ExitStack
+from types import TracebackType
 from typing import Any, Final, Self
 
-from ...dialects.interrupts import deferred_interrupts
+from ...dialects.interrupts import Come, deferred_interrupts
 from .diagnostics import SOURCE_NAME, Diagnostic, diagnostic_of, place_of
 from .halves import divided, joined
 from .kernel_bodies import KernelBodies, gains_of_bodies_apart, has_own_kernels
@@ -109,7 +111,8 @@ class Invocation:
 
     A method that IREE refuses returns False or None and leaves the reason in `diagnostics`; nothing may
     follow but `replace` or the end of the `with` statement. With `verifies_passes` IREE also verifies behind
-    each pass.
+    each pass. In the statement Ctrl-C waits for the end of a phase: what it leaves half made or half closed
+    ends the process when Python ends.
     """
 
     def __init__(
@@ -125,8 +128,10 @@ class Invocation:
         self._diagnostics = diagnostics
         self._verifies_passes = verifies_passes
         self._phase = START
-        self._session: Any = api.Session()
+        self._session: Any = None
         self._invocation: Any = None
+        self._leaving = ExitStack()
+        self._let_interrupts_come: Come
         self._has_targets = self._is_refused = False
         self._source = b""
         self._until_flow: dict[str, str] = {}
@@ -138,13 +143,20 @@ class Invocation:
         # the MLIR bindings would abort the process, as compiling runs without the interpreter's lock.
         self._callback = _DIAGNOSTIC_CALLBACK(self._note)
         self._is_threaded = False
-        self._allow_threads(False)
 
     def __enter__(self) -> Self:
+        with ExitStack() as leaving:
+            self._let_interrupts_come = leaving.enter_context(deferred_interrupts())
+            leaving.callback(self._close)
+            self._session = self._api.Session()
+            self._allow_threads(False)
+            self._leaving = leaving.pop_all()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._close()
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._leaving.__exit__(kind, error, trace)
 
     def begin(self, module: bytes) -> bool:
         """As `parse`, with a module that is refused where it is no MLIR of dialects that IREE has."""
@@ -230,6 +242,7 @@ class Invocation:
     def _is_advanced(self, phases: tuple[str, ...]) -> bool:
         """Run `phases`, the ones behind the present, verifying the module at the end of each."""
         for phase in phases:
+            self._let_interrupts_come()
             if not (self._is_parsed() and self._run(phase) and self._is_valid()):
                 self._is_refused = True
                 return False
@@ -397,7 +410,8 @@ class Invocation:
     def _close(self) -> None:
         if self._invocation is not None:
             self._invocation.close()
-        self._session.close()
+        if self._session is not None:
+            self._session.close()
 
     def _parse(self, module: bytes, phase: str) -> bool:
         self._phase = phase

@@ -50,6 +50,17 @@ def test_a_block_ends_first() -> None:
     assert done == [1]
 
 
+def test_a_block_lets_it_come_where_that_is_safe() -> None:
+    done = []
+    with pytest.raises(KeyboardInterrupt), deferred_interrupts() as come:
+        come()
+        press()
+        done.append(1)
+        come()
+        done.append(2)
+    assert done == [1]
+
+
 def test_an_error_of_the_block_stays_the_reason() -> None:
     with pytest.raises(KeyboardInterrupt) as caught, deferred_interrupts():
         press()
@@ -79,7 +90,7 @@ def test_other_threads_and_other_handlers_are_left_alone(block: Any) -> None:
     seen: list[Any] = []
 
     def use() -> None:
-        context: AbstractContextManager[None] = block()
+        context: AbstractContextManager[object] = block()
         with context:
             seen.append(signal.getsignal(signal.SIGINT))
 

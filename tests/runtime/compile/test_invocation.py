@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import signal
+import sys
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -151,6 +155,50 @@ def test_halves_are_compiled_apart_for_cpus_behind_the_code_of_kernels(target: s
         assert not begun._is_divided()
         begun._phase = "executable-targets"
         assert begun._is_divided() is is_divided
+
+
+def pressing_at(place: int) -> Callable[..., None]:
+    """A profiler that presses Ctrl-C where code that holds what the compiler made begins or ends."""
+    seen = 0
+
+    def profile(frame: Any, event: str, _: object) -> None:
+        nonlocal seen
+        if frame.f_code.co_filename.endswith(("invocation.py", "ctypes_dl.py")):
+            seen += 1
+            if seen == place:
+                sys.setprofile(None)
+                signal.raise_signal(signal.SIGINT)
+
+    return profile
+
+
+def sessions() -> list[Any]:
+    """The compiler's sessions that are open."""
+    from iree.compiler.api.ctypes_dl import Session
+
+    return [each for each in gc.get_objects() if isinstance(each, Session) and each._session_p]
+
+
+def test_ctrl_c_leaves_nothing_of_the_compiler_open() -> None:
+    """What is open when Python ends is closed in any order, which ended the process with a SIGSEGV."""
+    module = adze.trace(running_sum, np.zeros((3, 4), np.float32)).lower("cpu").bytecode()
+    compile_bytecode(module, parse_target("cpu"))
+    assert sessions() == []
+    before, place, interrupted = signal.signal(signal.SIGINT, signal.default_int_handler), 1, 0
+    try:
+        while interrupted == place - 1:
+            sys.setprofile(pressing_at(1 + 17 * (place - 1)))
+            try:
+                compile_bytecode(module, parse_target("cpu"))
+            except KeyboardInterrupt:
+                interrupted += 1
+            finally:
+                sys.setprofile(None)
+            assert sessions() == [], f"place {place}"
+            place += 1
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert interrupted > 8
 
 
 def test_a_host_that_does_not_call_every_kernel_is_compiled_whole(monkeypatch: pytest.MonkeyPatch) -> None:
