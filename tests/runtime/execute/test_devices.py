@@ -19,11 +19,9 @@ from adze.runtime.execute.devices import (
     DeviceKind,
     get_device,
     list_devices,
-    new_device,
     usable_cpus,
     vulkan_architecture_of,
 )
-from adze.runtime.execute.native import native
 
 
 def test_both_cpu_drivers_are_listed_first() -> None:
