@@ -16,6 +16,8 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable
 from typing import Any, Final
 
+from .separate_bindings import say_what_is_separate
+
 _OURS: Final = "stream.executable"
 _EXECUTABLE: Final = "hal.executable"
 _VARIANT: Final = "hal.executable.variant"
@@ -78,17 +80,20 @@ class KernelBodies:
 
     def put_back(self, program: bytes) -> bytes | None:
         """`program`, of a phase up to `flow` or of `executable-sources`, with the code of its kernels, and in
-        the latter fewer executables; None where a kernel is called otherwise than it was."""
+        the latter fewer executables, and what LLVM gains by (`separate_bindings.py`); None where a kernel is
+        called otherwise than it was."""
         ir = self._ir
         with self._context, ir.Location.unknown():
             whole = ir.Module.parse(program, self._context)
+            filled: list[Any] = []
             for executable in _top_level(whole):
                 if executable.name == _EXECUTABLE:
                     modules = _inner(executable, _MODULE, _VARIANT)
                 else:
                     modules = _inner(executable, _MODULE) if executable.name == _OURS else []
-                if not all(map(self._fill, modules)):
+                if not all(self._fill(module, filled) for module in modules):
                     return None
+            say_what_is_separate(ir, filled)
             join_executables(ir, whole)
             return _bytecode(whole)
 
@@ -130,8 +135,9 @@ class KernelBodies:
         function = self._functions[name]
         return function.clone().operation if self._callers[name] else self._functions.pop(name)
 
-    def _fill(self, module: Any) -> bool:
-        """Give the functions of an executable's module their code; whether they pass what it takes."""
+    def _fill(self, module: Any, filled: list[Any]) -> bool:
+        """Give the functions of an executable's module their code, and list them in `filled`; whether they
+        pass what it takes."""
         ir = self._ir
         operations = list(_operations(module))
         declared = {
@@ -146,6 +152,7 @@ class KernelBodies:
                     continue
                 if not _inline(self._code(name), call):
                     return False
+                filled.append(function)
                 declared.pop(name).erase()
         return not any(name in self._functions for name in declared)
 
