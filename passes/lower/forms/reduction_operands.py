@@ -23,13 +23,19 @@ RESHAPES: Final = ("tensor.collapse_shape", "tensor.expand_shape")
 
 def is_of_complex(x: Value) -> bool:
     """Whether `x` is complex, or will be computed of complex numbers in the kernel that takes it."""
-    if "complex" in str(x.type):
-        return True
-    if isinstance(x.owner, mlir.ir.Block):
-        return False
-    owner = x.owner.operation
-    is_followed = owner.name in RESHAPES or (owner.name == GENERIC and "reduction" not in kinds_of(owner))
-    return is_followed and any(map(is_of_complex, owner.operands))
+    waiting, seen = [x], set[object]()
+    while waiting:
+        value = waiting.pop()
+        if "complex" in str(value.type):
+            return True
+        if isinstance(value.owner, mlir.ir.Block):
+            continue
+        owner = value.owner.operation
+        if owner not in seen:
+            seen.add(owner)
+            if owner.name in RESHAPES or (owner.name == GENERIC and "reduction" not in kinds_of(owner)):
+                waiting += owner.operands
+    return False
 
 
 def is_cheap(x: Value, *, takes_reduced: bool) -> bool:

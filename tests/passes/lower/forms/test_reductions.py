@@ -16,6 +16,8 @@ from adze import numpy as xp
 from adze.dialects.dialect import BY_NAME
 from adze.dialects.errors import TypeCheckError
 from adze.dialects.types import FLOAT32, INT32, TensorType
+from adze.passes.lower.forms import reduction_operands
+from adze.passes.lower.kernels.tensor_sizes import kinds_of
 from adze.runtime.targets import parse_target
 
 from ....selection import part
@@ -380,3 +382,22 @@ def test_sums_of_images_of_narrow_types(dtype: str) -> None:
         ):
             if dtype != "bool":
                 np.testing.assert_allclose(np.asarray(got, float), np.asarray(want, float), rtol=1e-2)
+
+
+def test_what_is_used_twice_at_every_level_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The nodes of decision trees are taken at places that the nodes above computed."""
+    seen = []
+
+    def counted(owner: Any) -> list[str]:
+        seen.append(owner)
+        return kinds_of(owner)
+
+    def leaves(places: Any, table: Any) -> Any:
+        for _ in range(20):
+            places = table[places] + table[(places + 1) % 8] - table[places]
+        return places.sum()
+
+    monkeypatch.setattr(reduction_operands, "kinds_of", counted)
+    table = np.arange(8)[::-1].copy()
+    assert adze.jit(leaves)(np.arange(8), table) == leaves(np.arange(8), table)
+    assert 20 < len(seen) < 2000
