@@ -34,6 +34,7 @@ from .forwarded import forward_arrays
 from .inlined_elements import inline_elements
 from .kept_apart import fuse_again, keep_apart
 from .masked_steps import restrict_masked
+from .merged_axes import merge_axes
 from .old_values import keep_old_values
 from .outline import KERNEL
 from .paired_steps import copied_elements, pair_steps
@@ -185,6 +186,7 @@ def _on_buffers(module: mlir.ir.Module, owned: Set[int], sizes: Sizes) -> _OnBuf
 
 def _as_loops(module: mlir.ir.Module, target: Target, sizes: Sizes, first_result: int) -> list[Scratch]:
     """The code of one thread of a CPU, with vectors; its scratch."""
+    merge_axes(module)
     keep_in_registers(module, target)
     sum_in_vectors(module, target)
     upstream(module, LOOPS)
