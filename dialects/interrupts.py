@@ -46,6 +46,20 @@ def kept_interrupts() -> Iterator[None]:
 
     Where MLIR calls Python, as in a walk, it makes a RuntimeError of it; callbacks of ctypes drop it.
     """
+    with noted_interrupts() as raised:
+        try:
+            yield
+        except BaseException as error:
+            if raised and error is not raised[-1]:
+                raise raised[-1] from error
+            raise
+    if raised:
+        raise raised[-1]
+
+
+@contextmanager
+def noted_interrupts() -> Iterator[list[BaseException]]:
+    """What the handler raises in a block, also where code that is called in between hides it."""
     raised: list[BaseException] = []
 
     def remembering(handler: Handler) -> Handler:
@@ -60,15 +74,9 @@ def kept_interrupts() -> Iterator[None]:
 
     handler = _replaced(remembering)
     try:
-        yield
-    except BaseException as error:
-        if raised and error is not raised[-1]:
-            raise raised[-1] from error
-        raise
+        yield raised
     finally:
         _restore(handler)
-    if raised:
-        raise raised[-1]
 
 
 def _replaced(change: Callable[[Handler], Handler]) -> Handler | None:

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ...dialects.errors import AdzeError
+from ...dialects.interrupts import noted_interrupts
 from ..errors import HostCallError
 from .array import DeviceArray, from_host
 from .devices import Device, get_device
 from .native import native
+from .waits import Invoke
 
 if TYPE_CHECKING:
     from iree import runtime as iree_runtime
@@ -59,6 +62,32 @@ def take_raised() -> BaseException | None:
     """What a function raised since this was asked last, on this thread."""
     error, _raised.error = _raised.error, None
     return error
+
+
+@contextmanager
+def interrupts_of_functions() -> Iterator[None]:
+    """Let Ctrl-C leave a block as it is, where a program in it calls functions.
+
+    Python calls the handler of a signal that came while kernels ran when it enters the next function, which
+    is outside of what the function can catch: to IREE it is one more error with a text.
+    """
+    with noted_interrupts() as raised:
+        try:
+            yield
+        except Exception as error:
+            if raised and _raised.error is None:
+                raise raised[-1] from error
+            raise
+
+
+def interruptible(invoke: Invoke) -> Invoke:
+    """`invoke` of a program that calls functions, which Ctrl-C leaves as KeyboardInterrupt."""
+
+    def call(function: Any, inputs: Any, results: Any) -> None:
+        with interrupts_of_functions():
+            invoke(function, inputs, results)
+
+    return call
 
 
 def host_call_error(raised: BaseException, program: str) -> BaseException:

@@ -27,7 +27,14 @@ from ..errors import ArtifactError, CallError, CallTypeError, DeviceError, Faile
 from .array import DeviceArray, buffer_element_type, from_host
 from .devices import Device, cpu_driver_for, get_device
 from .gpu_faults import is_lost, lost_device
-from .host_calls import HostSite, host_call_error, modules_of, take_raised
+from .host_calls import (
+    HostSite,
+    host_call_error,
+    interruptible,
+    interrupts_of_functions,
+    modules_of,
+    take_raised,
+)
 from .native import native
 from .waits import Invoke, patient
 
@@ -68,7 +75,8 @@ class Executable:
         try:
             self._module = native().VmModule.copy_buffer(_vm_instance(), vmfb)
             self._modules = (*(make(_vm_instance()) for make in modules), self._module)
-            self._context = _new_context(self._modules, self.device)
+            with interrupts_of_functions():
+                self._context = _new_context(self._modules, self.device)
         except Exception as error:
             raised = take_raised()  # by a function that the program asks when it is loaded
             if raised is not None:
@@ -113,7 +121,9 @@ class Executable:
             signature = signature_from_declaration(name, declaration)
         elif declaration:
             check_signature(signature, signature_from_declaration(name, declaration))
-        function = Function(self._context, self._opened_again, vm_function, signature, self.device)
+        function = Function(
+            self._context, self._opened_again, vm_function, signature, self.device, bool(self._sites)
+        )
         if self._larger is not None:
             function.large_calls = self._larger.of(signature)
         return function
@@ -144,6 +154,7 @@ class Function:
         vm_function: iree_runtime.VmFunction,
         signature: FunctionSignature,
         device: Device,
+        calls_functions: bool = False,
     ) -> None:
         self.signature = signature
         self.device = device
@@ -151,6 +162,7 @@ class Function:
         self._opened_again = opened_again
         self._vm_function = vm_function
         self._process_bound = device.name != "local-sync"
+        self._calls_functions = calls_functions
         self._invoke = self._invoke_of(context)
         self._new_list = native().VmVariantList
         self._view_class = native().HalBufferView
@@ -289,7 +301,8 @@ class Function:
         ]
 
     def _invoke_of(self, context: iree_runtime.VmContext) -> Invoke:
-        return patient(context.invoke) if self._process_bound and self.device.is_cpu else context.invoke
+        invoke = patient(context.invoke) if self._process_bound and self.device.is_cpu else context.invoke
+        return interruptible(invoke) if self._calls_functions else invoke
 
     def _open_again(self) -> None:
         self._context, self.device = self._opened_again()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -207,6 +209,52 @@ def test_what_callbacks_raise_reaches_the_caller() -> None:
             compiled(F32(1))
         assert isinstance(caught.value.__cause__, KeyError)
         assert "test_compiled_callbacks.py" in str(caught.value)
+
+
+def test_ctrl_c_during_a_kernel_is_no_error_of_the_callback_behind_it() -> None:
+    """Python calls the handler when it enters the callback, where nothing of it can catch what is raised."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    program = adze.jit(lambda x: sine(x) + 1)
+    expected = program(X)
+
+    def press(frame: Any, event: str, _: object) -> None:
+        if event == "call" and "references" in frame.f_code.co_varnames and frame.f_code.co_name == "call":
+            sys.setprofile(None)
+            signal.raise_signal(signal.SIGINT)
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            try:
+                sys.setprofile(press)
+                program(X)
+            finally:
+                sys.setprofile(None)
+    finally:
+        assert signal.signal(signal.SIGINT, before) is signal.default_int_handler
+    assert program(X).tolist() == expected.tolist()
+
+
+def test_an_interrupt_that_a_callback_catches_is_over() -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def catches(x: Any) -> Any:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            return x * 2
+        return x
+
+    def fails(x: Any) -> Any:
+        catches(x)
+        raise ValueError("no more")
+
+    try:
+        called = adze.jit(lambda x: adze.pure_callback(catches, adze.ShapeDtype((3,), F32), x))
+        assert called(X).tolist() == [0, 2, 4]
+        with pytest.raises(HostCallError, match="ValueError: no more"):
+            adze.jit(lambda x: adze.pure_callback(fails, adze.ShapeDtype((3,), F32), x))(X)
+    finally:
+        assert signal.signal(signal.SIGINT, before) is signal.default_int_handler
 
 
 def test_results_must_be_what_was_said() -> None:
