@@ -23,8 +23,8 @@ CUDA = parse_target("cuda:sm_80")
 MACHINE = """
 import ml_dtypes
 from adze import lax
-from adze.passes.lower.tuning import configuration
-configuration.WINDOWS = ROOM
+from adze.passes.lower.tuning import window_forms
+window_forms.WINDOWS = ROOM
 rng = np.random.default_rng(1)
 dtype = np.dtype(ml_dtypes.bfloat16 if DTYPE == "bfloat16" else DTYPE)
 

@@ -19,7 +19,7 @@ from ....runtime.targets import TargetKind
 from ..builder import LinalgBuilder, ScalarRule, Size, Value
 from ..lowering import LoweringContext
 from ..scalars import Scalars
-from ..tuning import configuration
+from ..tuning import ordering_forms
 from .reductions import reduce_axes
 from .sorted_rows import first_by_kernel
 from .tensor_ops import convert_elements, expand_axes, extract_slice
@@ -41,7 +41,7 @@ def lower_argument_extremum(ctx: LoweringContext, x: Value, *, axis: int, index_
     dtype = ctx.operand_dtype
     if dtype == np.dtype(bool):
         x, dtype = convert_elements(b, dtype, np.dtype(np.int8), x), np.dtype(np.int8)
-    if configuration.searches_by_kernel(ctx.target, b.shape(x)):
+    if ordering_forms.searches_by_kernel(ctx.target, b.shape(x)):
         return first_by_kernel(ctx, x, dtype, axis, index_dtype)
     reduction, identity = ("reduce_max", least) if ctx.op is Argmax else ("reduce_min", greatest)
     # Kept apart: fused into one kernel the two passes are vectorised badly.

@@ -19,7 +19,7 @@ from ..builder import LinalgBuilder, Size, Value
 from ..iree.strided_kernels import with_own_steps
 from ..lowering import LoweringContext
 from ..named_ops import convolved
-from ..tuning import configuration, group_tiles
+from ..tuning import group_tiles, window_forms
 from .contraction import Factor, is_one, matrix_product
 from .large_windows import copied_windows, parts_of_batch, permuted_copy
 from .products import window_product_by_kernel
@@ -60,7 +60,7 @@ def ungrouped_convolution(
         product = matrix_product(ctx, Factor(rows, "mk"), Factor(weights, "kn"), source, carried)
         return _as_image(b, product, sizes)
     taps, channels = b.shape(kernel)[:-2], b.shape(kernel)[-2]
-    parts = configuration.window_parts(ctx.target, sizes, taps, channels, source)
+    parts = window_forms.window_parts(ctx.target, sizes, taps, channels, source)
     if parts is None:
         parts = group_tiles.window_parts(ctx.target, sizes, taps, channels, source)
     if parts is not None:
@@ -172,8 +172,8 @@ def _named_convolution(
     b = ctx.builder
     weights = b.shape(kernel)
     image, kernel = with_own_steps(b, image), with_own_steps(b, kernel)
-    tiles = configuration.convolution(ctx.target, sizes, weights[:-2], weights[-2], carried)
-    is_widened = tiles is not None or configuration.widens_images(ctx.target, (*sizes, *weights))
+    tiles = window_forms.convolution(ctx.target, sizes, weights[:-2], weights[-2], carried)
+    is_widened = tiles is not None or window_forms.widens_images(ctx.target, (*sizes, *weights))
     if is_widened and source != carried:
         # Tiles of f32 on f32 operands are faster than tiles that widen each element they load.
         image, kernel = (b.materialise(convert_elements(b, source, carried, v)) for v in (image, kernel))

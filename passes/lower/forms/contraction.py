@@ -20,7 +20,7 @@ from ....dialects.types import FLOAT16, FLOAT32, INT32
 from ....runtime.targets import TargetKind
 from ..builder import LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
-from ..tuning import configuration, gpu_products
+from ..tuning import gpu_products, product_forms
 from .complex_products import is_divided, product_of_parts
 from .dynamic_products import Operand, product_in_blocks
 from .products import product_by_kernel, product_of_groups
@@ -71,7 +71,7 @@ def lower_dot_general(
         shape[position] = _static_size(b.shape(x)[i], b.shape(y)[j])
     carried = accumulation_dtype(target)
     product = grouped_product(ctx, x, y, contracting, batch, source, carried)
-    if configuration.widens_factors(ctx.target, target):
+    if product_forms.widens_factors(ctx.target, target):
         product = b.materialise(product)
     product = convert_elements(b, carried, target, product)
     groups, position = [], 0
@@ -154,7 +154,7 @@ def matrix_product(
     by_groups = product_of_groups(ctx, left.value, left.axes, right.value, right.axes, sizes, source, carried)
     if by_groups is not None:
         return by_groups
-    if configuration.widens_factors(ctx.target, source):
+    if product_forms.widens_factors(ctx.target, source):
         left, right = (
             Factor(b.materialise(convert_elements(b, source, carried, f.value)), f.axes)
             for f in (left, right)
@@ -182,7 +182,7 @@ def matrix_product(
     elif {"m", "n", "k"} <= set(loops):
         product = _product_of_matrices(ctx, left, right, sizes, loops, source, carried)
     else:
-        tiles = configuration.vector_product(ctx.target, sizes, (left.axes, right.axes), loops, source)
+        tiles = product_forms.vector_product(ctx.target, sizes, (left.axes, right.axes), loops, source)
         product = _emit_product(b, left, right, sizes, loops, source, carried, tiles)
     kept = [letter in loops for letter in OUT]
     return expand_axes(b, product, units_beside(kept) if any(kept) else [], [sizes[c] for c in OUT])
@@ -275,8 +275,8 @@ def _tiled_product(
     b = ctx.builder
     form = None
     if not ctx.hints.data_tiling:
-        form = configuration.matrix_product(ctx.target, sizes, right.axes, loops, carried)
-        larger = configuration.rounded_product(ctx.target, sizes, loops, carried)
+        form = product_forms.matrix_product(ctx.target, sizes, right.axes, loops, carried)
+        larger = product_forms.rounded_product(ctx.target, sizes, loops, carried)
         if form is None and larger is not None:
             left, right = (_pad_to_sizes(b, factor, larger, source) for factor in (left, right))
             product = _tiled_product(ctx, left, right, larger, loops, source, carried)

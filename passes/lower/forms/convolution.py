@@ -30,7 +30,7 @@ from ....dialects.types import COMPLEX
 from ..builder import LinalgBuilder, Size, Value
 from ..iree.overwritten_arguments import own_array
 from ..lowering import LoweringContext
-from ..tuning import configuration, gpu_convolutions
+from ..tuning import gpu_convolutions, window_forms
 from .channels_first import product_over_positions, product_with_windows
 from .channels_last import grouped_convolution, per_group, ungrouped_convolution
 from .large_windows import permuted_copy, product_at_each_position
@@ -137,7 +137,7 @@ def _computed(p: _Problem) -> tuple[Value, Layout]:
         as_it_lies = _product_as_it_lies(p)
         if as_it_lies is not None:
             return as_it_lies
-        if configuration.few_positions(p.sizes[1:-1], p.weights[:-2]):
+        if window_forms.few_positions(p.sizes[1:-1], p.weights[:-2]):
             return _at_each_position(p)
     return _over_the_window(p, has_phases), p.lies
 
@@ -200,7 +200,7 @@ def _product_as_it_lies(p: _Problem) -> tuple[Value, Layout] | None:
     lhs, rhs, out = p.convolution.lhs_spec, p.convolution.rhs_spec, p.convolution.out_spec
     taps, channels, positions = p.weights[:-2], p.weights[-2], p.sizes[1:-1]
     dtypes = (p.source, p.carried)
-    if configuration.few_positions(positions, taps):
+    if window_forms.few_positions(positions, taps):
         swapped = [(spec[1], spec[0], *spec[2:]) for spec in (lhs, rhs)]
         seen = (channels, *taps, p.sizes[-1])
         parts = gpu_convolutions.gradient_parts(target, swapped, seen, positions, p.sizes[0], p.source)
@@ -218,7 +218,7 @@ def _product_as_it_lies(p: _Problem) -> tuple[Value, Layout] | None:
 
 def _has_tiles(p: _Problem) -> bool:
     """Whether a convolution is a product in tiles of our own on a GPU."""
-    parts = configuration.window_parts(p.ctx.target, p.sizes, p.weights[:-2], p.weights[-2], p.source)
+    parts = window_forms.window_parts(p.ctx.target, p.sizes, p.weights[:-2], p.weights[-2], p.source)
     return parts is not None and p.source == p.carried
 
 

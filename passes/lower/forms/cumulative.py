@@ -21,7 +21,7 @@ from ..iree.extracted_sources import extractable
 from ..kernels.running import Running, running_values
 from ..lowering import LoweringContext
 from ..scalars import Scalars
-from ..tuning import configuration, gpu_rows
+from ..tuning import configuration, gpu_rows, ordering_forms
 from .reductions import combine, combine_scalars
 from .tensor_ops import (
     collapse_axes,
@@ -40,7 +40,7 @@ def lower_cumulative(ctx: LoweringContext, x: Value, *, axis: int, reverse: bool
     b, name, dtype = ctx.builder, ctx.op.name, ctx.operand_dtype
     identity = ctx.op.identity(dtype)
     carried = _carried_dtype(name, dtype)
-    if configuration.searches_by_kernel(ctx.target, b.shape(x)):
+    if ordering_forms.searches_by_kernel(ctx.target, b.shape(x)):
         return _by_kernel(ctx, x, axis, reverse)
     x = convert_elements(b, dtype, carried, x)
     if reverse:

@@ -17,7 +17,7 @@ from ....dialects import mlir
 from ....dialects.ops.contraction.convolution_window import Layout, Window
 from ..builder import Attribute, LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
-from ..tuning import configuration
+from ..tuning import window_forms
 from .contraction import Factor, grouped_product, matrix_product
 from .reductions import reduce_axes
 from .tensor_ops import (
@@ -56,7 +56,7 @@ def copied_elements(
     """An array of `shape` whose elements are those of `x` at the places of the affine map `where`."""
     b = ctx.builder
     rank = len(shape)
-    tiles = parse_attribute(b, configuration.copied_windows(ctx.target, shape))
+    tiles = parse_attribute(b, window_forms.copied_windows(ctx.target, shape))
     maps, kinds = [where, b.identity_map(rank)], ["parallel"] * rank
     return b.generic([x], [b.empty(shape, dtype)], maps, kinds, lambda element, _: element, tiles)
 
@@ -81,13 +81,13 @@ def product_at_each_position(
     spatial = len(positions)
     groups = [list(range(spatial)), [spatial], [spatial + 1]]
     summed = shape[lhs_spec[1]]
-    parts = configuration.copied_parts(ctx.target, (summed, *sizes, features), positions, batch, source)
+    parts = window_forms.copied_parts(ctx.target, (summed, *sizes, features), positions, batch, source)
     if parts is not None:
         product = _product_over_places(
             ctx, image, kernel, lhs_spec, rhs_spec, positions, window, source, carried, parts
         )
         return expand_axes(b, product, groups, [*positions, batch, features])
-    if set(window.rhs_dilation) == {1} and configuration.shifts_rows(
+    if set(window.rhs_dilation) == {1} and window_forms.shifts_rows(
         positions, sizes, seen, shape[lhs_spec[1]], features
     ):
         result = _product_of_shifts(
@@ -229,7 +229,7 @@ def _product_of_shifts(
     first = sum(n * step for n, step in zip(low, steps, strict=True))
     kernel = extract_slice(b, kernel, [0, first, 0], [summed, length, features], [1, 1, 1])
     strides = [stride * step for stride, step in zip(window.window_strides, steps, strict=True)]
-    beside = configuration.places_beside(batch, positions[-1])
+    beside = window_forms.places_beside(batch, positions[-1])
     rows = batch if beside == 1 else beside * batch
     if beside > 1:
         elements -= strides[-1] * (beside - 1)

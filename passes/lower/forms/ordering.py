@@ -1,7 +1,7 @@
 """Lowering of `sort` and `top_k`: the place of every element is computed, then it is put there.
 
 Keys become signed integers whose order is the order wanted (NaN last, -0 equal to +0), so that comparing is
-one instruction. Rows of up to `configuration.RANKED` elements are ranked: the place of an element is the
+one instruction. Rows of up to `ordering_forms.RANKED` elements are ranked: the place of an element is the
 number of elements before it, counted over all pairs in vector registers. Longer rows are cut into blocks that
 are ranked and then merged in pairs; there the place is found by a binary search in the other block. Equal
 elements keep their order throughout. `iree_linalg_ext.sort` is not used: on CPUs it is a bubble sort. CPUs
@@ -18,7 +18,7 @@ from ....dialects import mlir
 from ....dialects.types import COMPLEX, COMPLEX64, FLOAT32, FLOAT64, INT32, INT64
 from ..builder import LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
-from ..tuning import configuration
+from ..tuning import configuration, ordering_forms
 from .sort_keys import key_dtype, sort_key
 from .sorted_rows import gather_columns, greatest_by_kernel, sorted_by_kernel
 from .tensor_ops import (
@@ -47,12 +47,12 @@ def lower_sort(
     lengths = [shape[a] for a in order]
     groups = [list(range(last)), [last]]
     rows = [collapse_axes(b, permute(b, b.retype(v, shape), order), groups) for v in operands]
-    if configuration.sorts_by_kernel(ctx.target, *b.shape(rows[0])):
+    if ordering_forms.sorts_by_kernel(ctx.target, *b.shape(rows[0])):
         return _moved_back(b, sorted_by_kernel(ctx, rows, num_keys, axis), groups, order, lengths)
     dtypes = [t.dtype for t in ctx.operand_tensors]
     keys = [k for row, dtype in zip(rows[:num_keys], dtypes, strict=False) for k in _keys(b, row, dtype)]
     count, size = b.shape(rows[0])
-    pieces = configuration.sort_blocks(size)
+    pieces = ordering_forms.sort_blocks(size)
     if pieces == 1:
         place = _flat_places(b, _ranks(ctx, keys, count, size), size)
         sorted_rows = [_placed(ctx, row, place, dtype) for row, dtype in zip(rows, dtypes, strict=True)]
@@ -94,11 +94,11 @@ def lower_top_k(ctx: LoweringContext, x: Value, *, k: int) -> tuple[Value, Value
         return x, b.fill(b.scalars.constant(INT32, 0), shape, INT32)
     rows = collapse_axes(b, x, [list(range(last)), [last]])
     count, size = b.shape(rows)
-    if configuration.selects_by_kernel(ctx.target, count, size, k):
+    if ordering_forms.selects_by_kernel(ctx.target, count, size, k):
         return _of_rows(b, greatest_by_kernel(ctx, rows, dtype, k), shape[:last], k)
     (key,) = _keys(b, rows, dtype)
-    pieces = configuration.sort_blocks(size)
-    if configuration.selects(size, k):
+    pieces = ordering_forms.sort_blocks(size)
+    if ordering_forms.selects(size, k):
         order = _select_greatest(b, key, count, k)
     elif pieces == 1:
         places = _flat_places(b, _ranks(ctx, [_complement(b, key)], count, size), size)
@@ -239,7 +239,7 @@ def _ranks(ctx: LoweringContext, keys: Sequence[Value], count: Size, size: Size)
         [*[own] * n, *[others] * n, *position_maps, own],
         ["parallel", "parallel", "reduction"],
         body,
-        parse_attribute(b, configuration.ranking(ctx.target, count, size)),
+        parse_attribute(b, ordering_forms.ranking(ctx.target, count, size)),
     )
 
 

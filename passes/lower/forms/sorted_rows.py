@@ -25,7 +25,7 @@ from ..kernels.gpu_sorting import sort_rows_on_gpu
 from ..kernels.sorting import MOST_WORKGROUPS, Ordering, Rows, select_first, sort_rows
 from ..lowering import LoweringContext
 from ..scalars import Scalars
-from ..tuning import configuration, gpu_rows
+from ..tuning import gpu_rows, ordering_forms
 from .sort_keys import key_dtype, sort_key
 from .tensor_ops import collapse_axes, drop_unit_axes, expand_axes
 
@@ -94,7 +94,7 @@ def greatest_by_kernel(ctx: LoweringContext, x: Value, dtype: np.dtype, k: int) 
     order: Value | None
     if ctx.target.kind is not TargetKind.CUDA:
         values, order = select_first(ctx.kernels, rows, how, k)
-    elif configuration.searches(rows.sizes[1], k):
+    elif ordering_forms.searches(rows.sizes[1], k):
         values, order = _searched(ctx, rows.tensor, stored, k)
     else:
         key_type = b.scalars.element_type(key_dtype(stored))

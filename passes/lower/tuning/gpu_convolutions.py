@@ -16,8 +16,9 @@ import numpy as np
 from ....dialects.ops.contraction.convolution_window import Layout, Window
 from ....dialects.types import COMPLEX, FLOAT32, INTEGERS
 from ....runtime.targets import Target, TargetKind
-from .configuration import WINDOWS, Size, copied_parts, window_parts
+from .configuration import Size
 from .gpu_products import DEPTH, LEAST, ROUNDED, TILES
+from .window_forms import WINDOWS, copied_parts, window_parts
 
 SUMS: Final = 4 * FLOAT32.itemsize
 """The sums of the images' own products have so many times the bytes of an element of the windows at most."""

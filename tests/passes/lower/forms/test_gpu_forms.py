@@ -14,7 +14,7 @@ import adze
 import adze.numpy as xp
 from adze import ShapeDtype, lax
 from adze.passes.lower.forms import reductions, scatter
-from adze.passes.lower.tuning import configuration, convolution_plans, gpu_products
+from adze.passes.lower.tuning import configuration, convolution_plans, gpu_products, window_forms
 from adze.runtime.artifact.device_code.kernels import gpu_kernels, ptx_of
 from adze.runtime.targets import parse_target
 
@@ -33,13 +33,13 @@ MEETS: dict[str, Any] = {
 def over_places(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The CPU takes CUDA's forms of convolutions and products, in short parts; in how many it cut images."""
     cut: list[Any] = []
-    parts, deep = configuration.copied_parts, gpu_products.deep_parts
+    parts, deep = window_forms.copied_parts, gpu_products.deep_parts
 
     def counted(_: Any, *sizes: Any) -> int | None:
         cut.append(parts(CUDA, *sizes))
         return cut[-1]
 
-    monkeypatch.setattr(configuration, "copied_parts", counted)
+    monkeypatch.setattr(window_forms, "copied_parts", counted)
     monkeypatch.setattr(gpu_products, "deep_parts", lambda _, *sizes: deep(CUDA, *sizes))
     for name, value in (("ROUNDED", 1), ("LEAST", 1), ("DEPTH", 32), ("DEEP", 64)):
         monkeypatch.setattr(gpu_products, name, value)
@@ -109,7 +109,7 @@ def test_gradients_of_kernels_are_one_product(
 ) -> None:
     """Of integers, so that sums are exact in any order; of the last, the windows of one image at once."""
     if batch == 4:
-        monkeypatch.setattr(configuration, "WINDOWS", 1 << 12)
+        monkeypatch.setattr(window_forms, "WINDOWS", 1 << 12)
     rng = np.random.default_rng(3)
     x = rng.integers(-3, 4, (batch, 12, 13, 2)).astype(np.float32)
     w = rng.integers(-3, 4, (3, 2, 2, 3)).astype(np.float32)

@@ -14,7 +14,7 @@ import pytest
 import adze
 from adze import ShapeDtype, lax
 from adze.passes.lower.forms import contraction
-from adze.passes.lower.tuning import configuration, convolution_plans, gpu_products
+from adze.passes.lower.tuning import convolution_plans, gpu_products, product_forms, window_forms
 from adze.runtime.artifact.device_code.kernels import gpu_kernels
 from adze.runtime.targets import parse_target
 
@@ -28,10 +28,10 @@ NHWC = ("NHWC", "HWIO", "NHWC")
 @pytest.fixture
 def as_on_cuda(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every target takes CUDA's forms, and no kernel of our own; nothing comes from the cache."""
-    parts, rounded = configuration.window_parts, configuration.rounded_product
-    monkeypatch.setattr(configuration, "window_parts", lambda target, *rest: parts(CUDA, *rest))
-    monkeypatch.setattr(configuration, "rounded_product", lambda target, *rest: rounded(CUDA, *rest))
-    monkeypatch.setattr(configuration, "matrix_product", lambda *_: None)
+    parts, rounded = window_forms.window_parts, product_forms.rounded_product
+    monkeypatch.setattr(window_forms, "window_parts", lambda target, *rest: parts(CUDA, *rest))
+    monkeypatch.setattr(product_forms, "rounded_product", lambda target, *rest: rounded(CUDA, *rest))
+    monkeypatch.setattr(product_forms, "matrix_product", lambda *_: None)
     exact, deep = gpu_products.exact_parts, gpu_products.deep_parts
     monkeypatch.setattr(gpu_products, "exact_parts", lambda target, *rest: exact(CUDA, *rest))
     monkeypatch.setattr(gpu_products, "deep_parts", lambda target, *rest: deep(CUDA, *rest))
@@ -72,7 +72,7 @@ def check_convolution(device: str, stride: int, dilation: int, dtype: Any, batch
 def test_products_over_windows_are_convolutions(monkeypatch: pytest.MonkeyPatch) -> None:
     check_convolution("cpu", 2, 2, np.float32, 2)
     # Windows of two images at most at once: two products.
-    monkeypatch.setattr(configuration, "WINDOWS", 2 * 7 * 9 * 30 * 4)
+    monkeypatch.setattr(window_forms, "WINDOWS", 2 * 7 * 9 * 30 * 4)
     check_convolution("cpu", 1, 1, np.float32, 4)
 
 
@@ -103,7 +103,7 @@ def test_zeros_behind_the_operands_meet_no_infinities() -> None:
 
 def test_sizes_are_rounded_to_the_tiles_of_cuda() -> None:
     def rounded(m: int, n: int, k: int) -> tuple[int, ...] | None:
-        sizes = configuration.rounded_product(CUDA, {"b": 1, "m": m, "n": n, "k": k}, "mnk", np.dtype("f4"))
+        sizes = product_forms.rounded_product(CUDA, {"b": 1, "m": m, "n": n, "k": k}, "mnk", np.dtype("f4"))
         return None if sizes is None else tuple(sizes[letter] for letter in "mnk")
 
     assert rounded(1000, 1000, 1000) == (1024, 1024, 1024)
@@ -194,11 +194,11 @@ def test_iree_takes_these_tiles() -> None:
 
 def test_only_cuda_copies_windows() -> None:
     sizes, dtype = ((8, 32, 32, 64), (3, 3), 64), np.dtype(np.float32)
-    assert configuration.window_parts(CUDA, *sizes, dtype) == 1
-    assert configuration.window_parts(CPU, *sizes, dtype) is None
-    assert configuration.window_parts(CUDA, *sizes, np.dtype(np.complex64)) is None
-    assert configuration.window_parts(CUDA, (64, 112, 112, 64), (3, 3), 64, dtype) == 8
-    assert configuration.window_parts(CUDA, (1, 4096, 4096, 64), (3, 3), 64, dtype) is None
+    assert window_forms.window_parts(CUDA, *sizes, dtype) == 1
+    assert window_forms.window_parts(CPU, *sizes, dtype) is None
+    assert window_forms.window_parts(CUDA, *sizes, np.dtype(np.complex64)) is None
+    assert window_forms.window_parts(CUDA, (64, 112, 112, 64), (3, 3), 64, dtype) == 8
+    assert window_forms.window_parts(CUDA, (1, 4096, 4096, 64), (3, 3), 64, dtype) is None
     specs = ShapeDtype((8, 32, 32, 64)), ShapeDtype((3, 3, 64, 64))
     traced = adze.trace(
         lambda x, w: lax.conv_general_dilated(x, w, (1, 1), "VALID", dimension_numbers=NHWC), *specs

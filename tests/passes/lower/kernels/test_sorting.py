@@ -9,7 +9,7 @@ import pytest
 
 from adze.dialects.ops.ordering import Sort, TopK
 from adze.dialects.types import BFLOAT16, TensorType
-from adze.passes.lower.tuning import configuration
+from adze.passes.lower.tuning import ordering_forms
 from adze.passes.pipeline import lower
 from adze.runtime.targets import parse_target
 
@@ -152,7 +152,7 @@ def kernel_module(rule: Any, *types: TensorType) -> Any:
 @pytest.mark.parametrize("size", [1, 2, 32, 33])
 def test_all_accesses_are_within_bounds(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel's code, run by an interpreter that checks; what it sorts is right there too."""
-    monkeypatch.setattr(configuration, "KERNEL_SORTED", 0)
+    monkeypatch.setattr(ordering_forms, "KERNEL_SORTED", 0)
     x = numbers("float32", 2, size)
     want = Sort.evaluate(x, axis=1, num_keys=1, is_stable=True)[0]
     module = kernel_module(ordered(1), tensor("float32", None, None))
@@ -163,7 +163,7 @@ def test_all_accesses_are_within_bounds(size: int, monkeypatch: pytest.MonkeyPat
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("size", [32, 35])
 def test_all_accesses_are_within_bounds_with_an_order(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(configuration, "KERNEL_SORTED", 0)
+    monkeypatch.setattr(ordering_forms, "KERNEL_SORTED", 0)
     x = numbers("float32", 2, size)
     places = kernel_module(with_places(1), tensor("float32", 2, size))
     values, *_, order = run_kernel(places, "kernel_sort", [x], 2)
@@ -176,8 +176,8 @@ def test_all_accesses_are_within_bounds_with_an_order(size: int, monkeypatch: py
 def test_all_accesses_of_a_selection_are_within_bounds(
     size: int, k: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(configuration, "KERNEL_SORTED", 0)
-    monkeypatch.setattr(configuration, "FEW_SELECTED", 0)
+    monkeypatch.setattr(ordering_forms, "KERNEL_SORTED", 0)
+    monkeypatch.setattr(ordering_forms, "FEW_SELECTED", 0)
     x = numbers("float32", 2, size)
     module = kernel_module(lambda b, x: b.top_k(x, k=k), tensor("float32", None, None))
     few = [x, 2, size]

@@ -12,7 +12,7 @@ from adze.dialects.ops.contraction.dot_general import DotGeneral
 from adze.dialects.ops.elementwise.transcendental import Exp
 from adze.dialects.ops.shape.rearrange import Transpose
 from adze.dialects.types import BFLOAT16, FLOAT32, FLOAT64, TensorType
-from adze.passes.lower.tuning import configuration, conflicts
+from adze.passes.lower.tuning import configuration, conflicts, product_forms
 from adze.passes.lower.tuning import hints as tuning_hints
 from adze.passes.pipeline import lower
 from adze.runtime.execute.devices import cpu_driver_for, usable_cpus
@@ -78,14 +78,14 @@ def test_reductions_that_are_left_to_iree(target: Any, shape: tuple[Any, ...], a
     ],
 )
 def test_register_tiles_follow_the_registers_of_the_target(target: Any, dtype: np.dtype, tile: str) -> None:
-    form = configuration.matrix_product(target, {**square(512), "m": 16}, "kn", MATMUL, dtype)
+    form = product_forms.matrix_product(target, {**square(512), "m": 16}, "kn", MATMUL, dtype)
     assert form is not None and f"vector_common_parallel = {tile}" in form.tiles
 
 
 def test_right_operands_are_transposed_or_cut_into_panels() -> None:
     for target, size, panel in ((AVX512, 160, 32), (AVX2, 48, 16)):
-        small = configuration.matrix_product(target, square(size), "nk", MATMUL, FLOAT32)
-        large = configuration.matrix_product(target, square(4 * size), "nk", MATMUL, FLOAT32)
+        small = product_forms.matrix_product(target, square(size), "nk", MATMUL, FLOAT32)
+        large = product_forms.matrix_product(target, square(4 * size), "nk", MATMUL, FLOAT32)
         assert small is not None and small.transpose and small.panel is None
         assert large is not None and large.panel == panel
         assert "vector_reduction = [0, 0, 0, 4]" in large.tiles  # k unrolled
@@ -93,12 +93,12 @@ def test_right_operands_are_transposed_or_cut_into_panels() -> None:
 
 def test_wide_products_are_rounded_to_two_registers() -> None:
     sizes = {"b": 1, "m": 200, "n": 200, "k": 200}
-    assert configuration.matrix_product(AVX2, sizes, "kn", MATMUL, FLOAT32) is None
-    larger = configuration.rounded_product(AVX2, sizes, MATMUL, FLOAT32)
+    assert product_forms.matrix_product(AVX2, sizes, "kn", MATMUL, FLOAT32) is None
+    larger = product_forms.rounded_product(AVX2, sizes, MATMUL, FLOAT32)
     assert larger is not None and larger["n"] == 208
     tiny = {**sizes, "m": 8, "k": 8}  # whose copies would not repay
-    assert configuration.rounded_product(AVX2, tiny, MATMUL, FLOAT32) is None
-    assert configuration.matrix_product(AVX2, tiny, "kn", MATMUL, FLOAT32) is not None
+    assert product_forms.rounded_product(AVX2, tiny, MATMUL, FLOAT32) is None
+    assert product_forms.matrix_product(AVX2, tiny, "kn", MATMUL, FLOAT32) is not None
 
 
 def test_products_with_vectors_one_after_another_keep_their_tiles() -> None:
@@ -116,7 +116,7 @@ def test_products_with_vectors_one_after_another_keep_their_tiles() -> None:
 
 def test_products_that_are_left_to_iree() -> None:
     def form(target: Any, sizes: dict[str, int], dtype: np.dtype = FLOAT32) -> Any:
-        return configuration.matrix_product(target, sizes, "kn", MATMUL, dtype)
+        return product_forms.matrix_product(target, sizes, "kn", MATMUL, dtype)
 
     assert form(VULKAN, square(512)) is None
     assert form(AVX512, square(512), np.dtype(np.int32)) is None

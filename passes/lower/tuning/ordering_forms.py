@@ -1,0 +1,75 @@
+"""How rows are sorted, searched and selected from.
+
+Input: what is known of the target, how many rows there are, their size, how many elements are selected.
+Output: whether a kernel of adze's own does it, into how many blocks rows are cut, the tiles of ranking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from ....dialects.types import FLOAT32
+from ....runtime.targets import Target, TargetKind
+from . import gpu_rows
+from .configuration import SMALL, Size, has_kernels
+from .texts import divisor, lanes, tiles_text
+
+RANKED: Final = 2048  # the longest row whose elements are compared each with each
+KERNEL_SORTED: Final = 64  # the longest row that no kernel of our own sorts
+FEW_SELECTED: Final = 2  # up to so many greatest elements are searched for one by one
+
+
+def sort_blocks(size: Size) -> int:
+    """Into how many blocks (a power of two) rows of `size` elements are cut to be sorted."""
+    pieces = 1
+    while isinstance(size, int) and size > RANKED * pieces:
+        pieces *= 2
+    return pieces
+
+
+def sorts_by_kernel(target: Target, count: Size, size: Size) -> bool:
+    """Whether `count` rows of `size` elements are sorted by kernels of our own, on CUDA where both are known.
+
+    On CPUs ranking does four comparisons in the time that a kernel needs for one, and is as fast up to about
+    64.
+    """
+    if searches_by_kernel(target, (count, size)):
+        return True
+    return has_kernels(target) and (not isinstance(size, int) or size > KERNEL_SORTED)
+
+
+def selects_by_kernel(target: Target, count: Size, size: Size, k: int) -> bool:
+    """Whether the `k` greatest of rows are selected by a kernel of our own."""
+    if searches_by_kernel(target, (count, size)):
+        return True
+    return sorts_by_kernel(target, count, size) and k > FEW_SELECTED
+
+
+def searches_by_kernel(target: Target, shape: Sequence[Size]) -> bool:
+    """Whether elements of rows are searched for, sorted or summed up by kernels for GPUs of our own."""
+    return target.kind is TargetKind.CUDA and all(isinstance(n, int) and 0 < n < 1 << 31 for n in shape)
+
+
+def selects(size: Size, k: int) -> bool:
+    """Whether the `k` greatest are searched for one by one instead of taken from the sorted row."""
+    return k <= 32 and (not isinstance(size, int) or 8 * k < size)
+
+
+def searches(size: Size, k: int) -> bool:
+    """As `selects`, of rows of known sizes on CUDA, where a search is cheap beside sorting."""
+    return k <= (gpu_rows.SELECTED if isinstance(size, int) and size > gpu_rows.SHORT else gpu_rows.FEW)
+
+
+def ranking(target: Target, count: Size, size: Size) -> str | None:
+    """Tiles of counting, for each element of a row, those before it."""
+    width = lanes(target, FLOAT32)
+    if target.kind is not TargetKind.CPU or not isinstance(size, int) or not isinstance(count, int):
+        return None
+    tile = divisor(size, 8 * width, width)
+    if tile is None or size * size < SMALL:
+        return None
+    rows = divisor(size, 16 * tile, tile) or tile
+    return tiles_text(
+        distribution=[1, rows, 0], vector_common_parallel=[1, tile, 0], vector_reduction=[0, 0, 1]
+    )
