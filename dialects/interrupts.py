@@ -11,11 +11,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 Handler: TypeAlias = Callable[[int, FrameType | None], Any]
 Come: TypeAlias = Callable[[], None]
 """Lets an interrupt that waits come now."""
+
+_ON_THE_WAY: Final = frozenset((__name__, "contextlib", "signal", "enum"))
+"""The modules whose functions replace a handler and put it back."""
 
 
 @contextmanager
@@ -59,11 +62,17 @@ def kept_interrupts() -> Iterator[None]:
 
 @contextmanager
 def noted_interrupts() -> Iterator[list[BaseException]]:
-    """What the handler raises in a block, also where code that is called in between hides it."""
+    """What the handler raises in a block, also where code that is called in between hides it.
+
+    An interrupt on the way into the block or out of it waits until the handler is in its place again.
+    """
     raised: list[BaseException] = []
+    pending: list[tuple[int, FrameType | None]] = []
 
     def remembering(handler: Handler) -> Handler:
         def call(number: int, frame: FrameType | None) -> Any:
+            if frame is not None and frame.f_globals.get("__name__") in _ON_THE_WAY:
+                return pending.append((number, frame))
             try:
                 return handler(number, frame)
             except BaseException as error:
@@ -77,6 +86,8 @@ def noted_interrupts() -> Iterator[list[BaseException]]:
         yield raised
     finally:
         _restore(handler)
+        if handler is not None and pending:
+            handler(*pending[0])
 
 
 def _replaced(change: Callable[[Handler], Handler]) -> Handler | None:

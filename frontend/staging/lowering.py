@@ -72,7 +72,7 @@ def lowered_module(
     dumps.write(TRACED, traced.module)
     program, division = _of_one_rank(traced)
     module = clone_module(program.module)
-    sites = localized(module)
+    sites: tuple[HostSite, ...] = ()
     ir_sha256, job = "", None
 
     def observe(step: Pass, module: Any, seconds: float) -> None:
@@ -87,6 +87,7 @@ def lowered_module(
 
     steps = for_target(PIPELINE, chosen, loop_kernels=read_settings().loop_kernels)
     with kept_interrupts():
+        sites = localized(module)
         run_pipeline(module, steps, observer=observe)
     return LoweredModule(program, module, chosen, ir_sha256, sites, job)
 

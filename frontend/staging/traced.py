@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...dialects import mlir
 from ...dialects.dialect import BY_NAME
+from ...dialects.interrupts import kept_interrupts
 from ...dialects.ops.constants import SizeCheck
 from ...passes.analysis.verify import verify
 from ..tracing.jax_rules import follows_jax
@@ -55,7 +56,8 @@ class Traced(Described):
             has_effect = has_effect or (op is not None and op.has_effect and op is not SizeCheck)
             return mlir.ir.WalkResult.INTERRUPT if has_effect else mlir.ir.WalkResult.ADVANCE
 
-        self.program.module.operation.walk(look)
+        with kept_interrupts():
+            self.program.module.operation.walk(look)
         return has_effect or bool(self.program.result_types)
 
     @property

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ import pytest
 import adze
 from adze.dialects import mlir
 from adze.dialects.interrupts import deferred_interrupts, kept_interrupts
-from adze.frontend.staging import lowering
+from adze.frontend.staging import lowering, traced
 from adze.runtime.compile.cache import CompileCache
 
 X = np.ones(3, np.float32)
@@ -85,6 +87,34 @@ def test_an_interrupt_that_was_dropped() -> None:
         raise ValueError("no interrupt")
 
 
+def test_wherever_it_comes_the_handler_is_put_back() -> None:
+    """Python calls handlers where functions begin and where those of C have returned: each such place."""
+    place, is_over = 0, False
+    while not is_over:
+        place += 1
+        left = place
+
+        def profile(frame: Any, event: str, _: object) -> None:
+            nonlocal left
+            left -= event in ("call", "c_return")
+            if left == 0:
+                sys.setprofile(None)
+                signal.getsignal(signal.SIGINT)(signal.SIGINT, frame)  # type: ignore[misc,operator]
+
+        with pytest.raises((KeyboardInterrupt, StopIteration)):
+            try:
+                sys.setprofile(profile)
+                with kept_interrupts():
+                    max(1, 2)
+            finally:
+                sys.setprofile(None)
+            assert left > 0, f"lost at place {place}"
+            is_over = True
+            raise StopIteration
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler, f"place {place}"
+    assert place > 20
+
+
 @pytest.mark.parametrize("block", [deferred_interrupts, kept_interrupts])
 def test_other_threads_and_other_handlers_are_left_alone(block: Any) -> None:
     seen: list[Any] = []
@@ -105,12 +135,22 @@ def test_other_threads_and_other_handlers_are_left_alone(block: Any) -> None:
 
 def test_lowering_and_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
     lowered = adze.trace(lambda x: x + 1, X).lower()
-    with monkeypatch.context() as patch:
-        patch.setattr(lowering, "run_pipeline", press_and_hide)
-        with pytest.raises(KeyboardInterrupt):
-            adze.trace(lambda x: x + 2, X).lower()
+    for step in ("localized", "run_pipeline"):
+        with monkeypatch.context() as patch:
+            patch.setattr(lowering, step, press_and_hide)
+            with pytest.raises(KeyboardInterrupt):
+                adze.trace(lambda x: x + 2, X).lower()
     with monkeypatch.context() as patch:
         patch.setattr(CompileCache, "get_or_compile", press_and_hide)
         with pytest.raises(KeyboardInterrupt):
             lowered.compile()
     assert lowered.compile()(X).tolist() == [2, 2, 2]
+
+
+def test_a_look_at_what_a_program_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = adze.trace(lambda x: x + 1, X)
+    with monkeypatch.context() as patch:
+        patch.setattr(traced, "BY_NAME", SimpleNamespace(get=press))
+        with pytest.raises(KeyboardInterrupt):
+            program.does_anything()
+    assert program.does_anything()
