@@ -89,7 +89,8 @@ _EXECUTION_MODEL: Final = "--iree-execution-model=async-internal"
 _LLVM_CPU: Final = "llvm-cpu"
 _DEVICES: Final = "hal.device.targets"
 _MOST_COPIED: Final = 16 * 2**20
-"""Bytes of a module that is written and parsed again for a session of its own."""
+"""Bytes of a module that is written and parsed again for a session of its own, or written for a look at it:
+that takes a second for 100 MB."""
 
 _SEVERITIES: Final = {0: "note", 1: "warning", 2: "error", 3: "remark"}
 _DIAGNOSTIC_CALLBACK: Final = ctypes.CFUNCTYPE(
@@ -133,6 +134,7 @@ class Invocation:
         self._leaving = ExitStack()
         self._let_interrupts_come: Come
         self._has_targets = self._is_refused = False
+        self._is_large = False
         self._source = b""
         self._until_flow: dict[str, str] = {}
         self._until_llvm = until_llvm(flags)
@@ -258,7 +260,7 @@ class Invocation:
         """Go on without the code of adze's kernels, where there is enough of it to gain from that."""
         if not self._is_for_cpus():
             return True
-        if self._bodies is not None:
+        if self._bodies is not None or (self._is_large and self._unparsed is None):
             return True
         module = self._own_bytecode()
         if len(module) > _MOST_COPIED or not gains_of_bodies_apart(module):
@@ -289,7 +291,9 @@ class Invocation:
     def _run(self, phase: str) -> bool:
         """Run the passes of `phase`, the one behind the present."""
         pipeline = self._pipeline_behind(self._phase)
-        if phase == _REORDERING and pipeline is not None and may_reduce(self._own_bytecode()):
+        if self._is_large and self._has_targets:
+            pipeline = None
+        if phase == _REORDERING and pipeline is not None and self._may_reduce():
             pipeline = None
         if pipeline is not None and (not self._has_targets or self._moves_to_a_new_session()):
             self._use_threads(phase)
@@ -297,7 +301,7 @@ class Invocation:
                 pipeline = STREAM_WITHOUT_GLOBALS
             evaluates = phase == _EVALUATING
             return self._run_pipeline(pipeline) and (not evaluates or self._has_evaluated_all())
-        if phase == _DIVIDED and self._is_divided():
+        if phase == _DIVIDED and self._is_divided() and not (self._is_large and self._bodies is None):
             return self._run_halves()
         return self._run_phase(phase)
 
@@ -320,10 +324,14 @@ class Invocation:
     def _has_no_globals(self) -> bool:
         """Whether the program is for CPUs, and has neither constants of some size, nor a state, nor anything
         that runs when it is loaded."""
-        if not self._is_for_cpus():
+        if not self._is_for_cpus() or self._is_large:
             return False
         program = self._own_bytecode()
         return _LOADS not in program and _INITIALIZERS not in program
+
+    def _may_reduce(self) -> bool:
+        """Whether the program may have reductions."""
+        return self._is_large or may_reduce(self._own_bytecode())
 
     def _run_phase_behind(self, phase: str) -> bool:
         if not self._run_phase(phase):
@@ -414,7 +422,7 @@ class Invocation:
             self._session.close()
 
     def _parse(self, module: bytes, phase: str) -> bool:
-        self._phase = phase
+        self._phase, self._is_large = phase, len(module) > _MOST_COPIED
         if self._invocation is not None:
             self._invocation.close()
         self._invocation = self._session.invocation()

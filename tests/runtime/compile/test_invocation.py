@@ -138,6 +138,23 @@ def test_a_large_module_stays_in_its_session(monkeypatch: pytest.MonkeyPatch) ->
     assert compile_bytecode(module, parse_target("cpu")).vmfb == expected
 
 
+def test_a_large_module_is_written_only_for_who_asks_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each look at the bytes of 1 GB of constants took ten seconds."""
+    module = adze.trace(lambda x: anp.sum(anp.sin(x) * x, axis=1), np.ones((9, 40), np.float32))
+    bytecode = module.lower("cpu").bytecode()
+    expected = compile_bytecode(bytecode, parse_target("cpu")).vmfb
+    monkeypatch.setattr(invocation, "_MOST_COPIED", 0)
+    written, own = [], Invocation._own_bytecode
+
+    def noted(self: Invocation) -> bytes:
+        written.append(sys._getframe(1).f_code.co_name)
+        return own(self)
+
+    monkeypatch.setattr(Invocation, "_own_bytecode", noted)
+    assert compile_bytecode(bytecode, parse_target("cpu")).vmfb == expected
+    assert set(written) == {"bytecode"}
+
+
 def test_other_execution_models_keep_their_phases() -> None:
     model = compiler.ExecutionModel.INLINE_DYNAMIC
     for options, has_pipelines in ((CompileOptions(), True), (CompileOptions(execution_model=model), False)):
