@@ -1,4 +1,4 @@
-"""Products on CUDA of which one size is known only when they run: blocks of known sizes, run as C."""
+"""Products on CUDA of which some sizes are known only when they run: blocks of known sizes, run as C."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 import adze
 from adze import ShapeDtype
-from adze.passes.lower.tuning.gpu_products import block_of
+from adze.passes.lower.tuning.gpu_products import block_of, blocks_of
 from adze.runtime.artifact.device_code.kernels import gpu_kernels
 from adze.runtime.targets import parse_target
 
@@ -36,15 +36,20 @@ PRODUCTS = {
     "rows of a batch": (lambda a, b: a @ b, (2, "n", 64), (2, 64, 64)),
     "products": (lambda a, b: a @ b, ("n", 64, 64), ("n", 64, 64)),
     "gradients": (gradients, ("n", 64), (64, 128), ("n", 128)),
+    "rows and terms": (lambda a, b: a @ b, ("n", "m"), ("m", 70)),
+    "rows and columns": (lambda a, b: a @ b.T, ("n", 20), ("m", 20)),
+    "columns and terms": (lambda a, b: (a @ b).T, (64, "n"), ("n", "m")),
+    "all of a batch": (lambda a, b: a @ b, ("c", "n", "m"), ("c", "m", "n")),
+    "gradients of all": (gradients, ("n", "c"), ("c", "m"), ("n", "m")),
 }
 if dtype.kind in "iu":
-    del PRODUCTS["gradients"]
+    del PRODUCTS["gradients"], PRODUCTS["gradients of all"]
 for name in NAMES.split(",") if NAMES else PRODUCTS:
     function, *shapes = PRODUCTS[name]
     specs = [adze.ShapeDtype(shape, dtype) for shape in shapes]
     compiled = adze.trace(function, *specs).lower("cuda:sm_80").compile(device="cuda:0")
     for n in SIZES:
-        sizes = [[n if s == "n" else s for s in shape] for shape in shapes]
+        sizes = [[{"n": n, "m": abs(n - 3), "c": n % 5}.get(s, s) for s in shape] for shape in shapes]
         arrays = [rng.integers(0 if dtype.kind == "u" else -2, 3, shape).astype(dtype) for shape in sizes]
         want = function(*(a.astype(np.float64) for a in arrays))
         got = compiled(*arrays)
@@ -56,7 +61,9 @@ for name in NAMES.split(",") if NAMES else PRODUCTS:
 
 
 @needs_compiler
-@pytest.mark.parametrize(("dtype", "names"), [("float32", "rows"), ("float16", "gradients")])
+@pytest.mark.parametrize(
+    ("dtype", "names"), [("float32", "rows,rows and terms"), ("float16", "gradients,gradients of all")]
+)
 def test_products_of_any_size_are_numpys(dtype: str, names: str) -> None:
     """Integers, whose sums all dtypes have exactly; no rows, one, and such that no block divides."""
     said = on_ptx_machine(f"DTYPE, NAMES, SIZES = {dtype!r}, {names!r}, (0, 1, 64, 130){MACHINE}")
@@ -155,6 +162,10 @@ with np.errstate(invalid="ignore"):
         (lambda a, b: a.T @ b, (("n", 256), ("n", 512)), F32, 2, {"fused_multiply_adds": 256}),
         (lambda a, b: a.T @ b, (("n", 256), ("n", 512)), F16, 3, {"matrix_products": 64}),
         (lambda a, b: a @ b, (("n", 128, 64), ("n", 64, 128)), F32, 1, {"fused_multiply_adds": 256}),
+        (lambda a, b: a @ b, (("n", "m"), ("m", 512)), F32, 3, {"fused_multiply_adds": 256}),
+        (lambda a, b: a @ b, (("n", "m"), ("m", "k")), F32, 5, {"fused_multiply_adds": 256}),
+        (lambda a, b: a @ b, (("n", "m"), ("m", "k")), F16, 5, {"matrix_products": 32}),
+        (lambda a, b: a @ b.T, (("n", 64), ("k", 64)), F16, 5, {"matrix_products": 32}),
     ],
 )
 def test_blocks_are_computed_in_tiles(
@@ -167,7 +178,18 @@ def test_blocks_are_computed_in_tiles(
         assert sum(getattr(kernel, name) for kernel in found) >= count
 
 
-def test_a_product_of_two_unknown_sizes_has_no_blocks() -> None:
+def test_products_of_several_unknown_sizes_have_blocks_of_each() -> None:
+    unknown: Any = object()
+    cuda, dtype = parse_target("cuda:sm_80"), np.dtype(F32)
+    of_all = {"m": 64, "n": 64, "k": 64}
+    assert blocks_of(cuda, dict.fromkeys("mnk", unknown), "mnk", dtype) == of_all
+    assert blocks_of(cuda, {"m": unknown, "n": 16, "k": unknown}, "mnk", dtype) == of_all
+    assert blocks_of(cuda, {"m": unknown, "n": 8, "k": unknown}, "mnk", dtype) is None
+    assert blocks_of(cuda, {"m": unknown, "n": 64, "k": 64}, "mnk", dtype) is None
+    assert blocks_of(parse_target("cpu"), dict.fromkeys("mnk", unknown), "mnk", dtype) is None
+
+
+def test_products_of_one_unknown_size_have_blocks_of_that() -> None:
     unknown: Any = object()
     cuda, dtype = parse_target("cuda:sm_80"), np.dtype(F32)
     assert block_of(cuda, {"m": unknown, "n": 64, "k": 64}, "mnk", dtype) == ("m", 64)

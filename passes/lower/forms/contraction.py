@@ -358,8 +358,8 @@ def _emit_product(
     carried: np.dtype,
     tiles: str | None,
 ) -> Value:
-    """The `linalg.generic` over `loops`, of which k, if there, is summed over."""
-    out = "".join(letter for letter in loops if letter != "k")
+    """The `linalg.generic` over `loops`, of which k and its blocks, if there, are summed over."""
+    out = "".join(letter for letter in loops if letter not in gpu_products.SUMMED)
     shape = [sizes[letter] for letter in out]
     zero = b.scalars.constant(carried, 0)
     init = b.fill(zero, shape, carried) if "k" in loops else b.empty(shape, carried)
@@ -374,7 +374,7 @@ def _emit_product(
         b.axes_map(len(loops), [loops.index(letter) for letter in axes])
         for axes in (left.axes, right.axes, out)
     ]
-    iterators = ["reduction" if letter == "k" else "parallel" for letter in loops]
+    iterators = ["reduction" if letter in gpu_products.SUMMED else "parallel" for letter in loops]
     return b.generic([left.value, right.value], [init], maps, iterators, body, parse_attribute(b, tiles))
 
 

@@ -1,6 +1,7 @@
 """Products on NVIDIA's GPUs: tiles, sizes that tiles divide, sums in parts, integers as floats.
 
-Input: the sizes of a product by letter (b batch, p parts of k, m rows, n columns, k summed over) and a dtype.
+Input: a dtype, and the sizes of a product by letter (b batch, p parts of k, m rows, n columns, k summed over;
+r, s and q are blocks of m, n and k).
 Output: the text of a `compilation_info` attribute, other sizes, how a sum is cut; None for IREE's form.
 """
 
@@ -34,6 +35,7 @@ MATRIX_KINDS: Final = {
     BFLOAT16: "NV_MMA_SYNC_F32_16x8x16_BF16",
 }
 LARGE: Final = 1 << 18  # elements of a result of which there are few
+SUMMED: Final = "qk"  # the loops that are summed over: of blocks of k, and of k
 EXACT: Final = 1 << 24  # integers up to this are floats of 32 bits
 BYTES: Final = {np.dtype(np.int8): 1 << 14, np.dtype(np.uint8): 1 << 16}  # the largest product of two
 
@@ -66,8 +68,8 @@ def is_static(sizes: Mapping[str, Size], loops: Sequence[str]) -> bool:
 
 
 def is_in_blocks(sizes: Mapping[str, Size], loops: Sequence[str]) -> bool:
-    """Whether all sizes are known but how many such products there are, whose loops come first."""
-    return [*loops[-3:]] == [*"mnk"] and is_static(sizes, loops[-3:])
+    """Whether all sizes are known but how many such products there are."""
+    return {*"mnk"} <= {*loops} and is_static(sizes, "mnk")
 
 
 def block_of(
@@ -89,6 +91,25 @@ def block_of(
     return letter, deep if letter == "k" else TILES[1]
 
 
+def blocks_of(
+    target: Target, sizes: Mapping[str, Size], loops: Sequence[str], dtype: np.dtype
+) -> dict[str, int] | None:
+    """The size of the blocks of each axis of a product of which several have no known size.
+
+    Counted in PTX, never timed: IREE's code has 1,024 threads for each element where the terms have none.
+    """
+    unknown = [letter for letter in "mnk" if not isinstance(sizes[letter], int)]
+    known = [n for letter in "mnk" if isinstance(n := sizes[letter], int)]
+    if target.kind is not TargetKind.CUDA or dtype not in TILED or len(unknown) < 2 or "p" in loops:
+        return None
+    return dict.fromkeys("mnk", TILES[1]) if min(known, default=LEAST) >= LEAST else None
+
+
+def per_loop(loops: Sequence[str], **of_letter: int) -> list[int]:
+    """A step for each loop: what is named, else 1, but 0 for those that are summed over."""
+    return [of_letter.get(letter, 0 if letter in SUMMED else 1) for letter in loops]
+
+
 def tiles(target: Target, sizes: Mapping[str, Size], loops: Sequence[str], dtype: np.dtype) -> str | None:
     """Tiles of a product on CUDA: blocks of both operands in shared memory, squares in registers.
 
@@ -106,11 +127,10 @@ def tiles(target: Target, sizes: Mapping[str, Size], loops: Sequence[str], dtype
         return None
     count = prod(sizes[letter] for letter in loops if letter != "k") if is_static(sizes, loops) else 0
     chosen = next((s for s in fitting if count // (s.rows * s.columns) >= GROUPS), fitting[-1])
-    outer = len(loops) - len("mnk")
     return gpu_tiles_text(
-        workgroup=[*[1] * outer, chosen.rows, chosen.columns, 0],
-        thread=[*[1] * outer, chosen.rows_of_thread, chosen.columns_of_thread, 0],
-        reduction=[*[0] * outer, 0, 0, chosen.depth],
+        workgroup=per_loop(loops, m=chosen.rows, n=chosen.columns),
+        thread=per_loop(loops, m=chosen.rows_of_thread, n=chosen.columns_of_thread),
+        reduction=[{"q": 1, "k": chosen.depth}.get(letter, 0) for letter in loops],
         threads=chosen.threads,
     )
 
@@ -130,12 +150,12 @@ def matrix_tiles(
         return None
     if is_static(sizes, loops) and (sizes["m"] != TILES[1] or sizes["n"] == TILES[1]):
         return None
-    outer, steps = len(loops) - len("mnk"), 8 if sizes["k"] % (2 * TILES[1]) == 0 else 4
+    steps = 8 if sizes["k"] % (2 * TILES[1]) == 0 else 4
     return gpu_matrix_text(
         kind=MATRIX_KINDS[source],
-        workgroup=[*[1] * outer, TILES[1], TILES[1], 0],
-        subgroup=[*[1] * outer, 2, 4, 0],
-        reduction=[*[0] * outer, 0, 0, steps],
+        workgroup=per_loop(loops, m=TILES[1], n=TILES[1]),
+        subgroup=per_loop(loops, m=2, n=4),
+        reduction=[{"q": 1, "k": steps}.get(letter, 0) for letter in loops],
         threads=128,
     )
 
