@@ -84,7 +84,9 @@ for function, spec in (
     (lambda x: lax.complex(x @ w, x @ (2 * w)), rows),
     (lambda x: (x @ w).astype("complex64") * 1j, rows),
     (xp.fft.fft, ShapeDtype(("n", 8), np.complex64)),
-):
+    (xp.fft.rfft, ShapeDtype((3, 64), np.float64)),
+    (lambda x: lax.complex(x @ w, x @ (2 * w)), ShapeDtype((33, 4, 8), np.float32)),
+)[FIRST:]:
     adze.trace(function, spec).lower("cuda:sm_80").compile(cache=False)
 """
 
@@ -94,13 +96,30 @@ def compiled_apart(script: str) -> int:
     return subprocess.run([sys.executable, "-c", script], capture_output=True, check=False).returncode
 
 
-def test_complex_numbers_are_made_of_products_of_unknown_sizes() -> None:
-    assert compiled_apart(f"FENCED = True{MADE_COMPLEX}") == 0
+def test_complex_numbers_are_made_of_products_of_unknown_sizes_and_few_rows() -> None:
+    assert compiled_apart(f"FENCED, FIRST = True, 0{MADE_COMPLEX}") == 0
 
 
 @pytest.mark.thorough
-def test_iree_still_dies_of_complex_numbers_behind_products() -> None:
-    assert compiled_apart(f"FENCED = False{MADE_COMPLEX}") == -signal.SIGSEGV
+@pytest.mark.parametrize("first", [0, 3])
+def test_iree_still_dies_of_complex_numbers_behind_products(first: int) -> None:
+    """Of unknown sizes, and of few rows."""
+    assert compiled_apart(f"FENCED, FIRST = False, {first}{MADE_COMPLEX}") == -signal.SIGSEGV
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes"),
+    [
+        (lambda x, y: lax.complex(x @ y, 1.0), [(2, 64), (64, 40)]),
+        (lambda x, y: lax.complex(1.0, x @ y * 2), [(40, 64), (64,)]),
+        (lambda x, y: lax.complex(x @ y, 1.0), [(9, 1, 64), (9, 64, 33)]),
+        (lambda x, y: lax.complex((x * y).sum(axis=1), (x - y).sum(axis=1)), [(3, 64), (3, 64)]),
+    ],
+)
+def test_complex_numbers_of_products_of_few_rows_compile(function: Any, shapes: Any) -> None:
+    """In float32 each thread would keep a result of its own."""
+    specs = [ShapeDtype(shape) for shape in shapes]
+    assert adze.trace(function, *specs).lower("cuda:sm_80").compile().vmfb
 
 
 def least_of_rows() -> str:
