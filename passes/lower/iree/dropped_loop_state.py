@@ -1,12 +1,12 @@
 """While loops whose state is used, all of it, in every iteration.
 
 Input: lowered functions. Output: the same with one op more for each entry of a loop's state that the loop's
-body does not use (it is replaced, by a constant perhaps): its next value is chosen over the old one by a
-condition that is always true. A next value that does not follow from the state (a constant, or what can move
-before the loop), or that is one of another entry too, goes through a barrier. IREE rotates some loops,
-condition last, and drops from the values at the start what the body does not use, and from those behind the
-condition what is known or there twice; its conversion to streams then takes the second region to have as many
-arguments as the first.
+body does not use (it is replaced, by a constant perhaps), or on one side alone of a branch that IREE may
+decide: its next value is chosen over the old one by a condition that is always true. A next value that does
+not follow from the state (a constant, or what can move before the loop), or that is one of another entry
+too, goes through a barrier. IREE rotates some loops, condition last, and drops from the values at the start
+what the body does not use, and from those behind the condition what is known or there twice; its conversion
+to streams then takes the second region to have as many arguments as the first.
 
 Symptom: a while loop whose body does not use an entry of its state, or gives it a value that is the same in
     each iteration, or that of another entry, is refused ("region branch point has 4 operands, but region
@@ -15,13 +15,14 @@ Symptom: a while loop whose body does not use an entry of its state, or gives it
 Seen in: IREE 3.13.
 Smallest: `while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, zeros_like(s[1])), (0, x))`, `x` of a
     dynamic size; `while_loop(lambda s: s[0] < n, lambda s: (s[0] + 1, where(s[2], s[1], 0) + w @ w, True),
-    ...)`, where `w @ w` is the same in each iteration and moves before the loop, which is rotated for that.
+    ...)`, where `w @ w` is the same in each iteration and moves before the loop, which is rotated for that;
+    a body that is a `cond` of which IREE, not adze, knows the side, and this side does not use an entry.
 Goes when: `tests/passes/lower/iree/test_iree_faults.py::test_unused_loop_state_is_still_dropped` fails.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from ....dialects import mlir
@@ -47,7 +48,8 @@ def use_loop_state(module: mlir.ir.Module) -> None:
     for loop in [o for function in functions(module).values() for o in _loops(function.operation)]:
         block = loop.regions[1].blocks[0]
         end = block.operations[len(block.operations) - 1].operation
-        read, varying, passed = _used(block), _varying(block), set()
+        varying, passed = _varying(block), set()
+        read = _used(block, varying)
         for position, old in enumerate(block.arguments):
             new = end.operands[position]
             with mlir.ir.InsertionPoint(end), end.location:
@@ -68,40 +70,67 @@ def _loops(operation: Operation) -> Iterator[Operation]:
                     yield from _loops(inner.operation)
 
 
-def _used(block: Block) -> set[Value]:
-    """The values whose elements the results of `block` follow from."""
+def _used(block: Block, varying: set[Value], positions: Collection[int] | None = None) -> set[Value]:
+    """The values whose elements the results of `block`, those at `positions`, follow from."""
     *steps, end = [o.operation for o in block.operations]
-    used = set(end.operands)
+    used = {result for i, result in enumerate(end.operands) if positions is None or i in positions}
     for step in reversed(steps):
-        if step.name.startswith("scf."):
-            used |= _used_by_loop(step)
-        elif not step.results or any(r in used for r in step.results):
-            is_empty = any(_is_empty(v) for v in (*step.operands, *step.results))
-            if step.name != "tensor.dim" and not is_empty:
-                used.update(step.operands)
+        needed = [i for i, result in enumerate(step.results) if result in used]
+        if step.results and not needed:
+            continue
+        if step.name == "scf.if":
+            used |= _used_by_branch(step, varying, needed)
+        elif step.name == "scf.for":
+            used |= _used_by_loop(step, varying, needed)
+        elif step.name == "scf.while":
+            blocks = [block for region in step.regions for block in region.blocks]
+            used.update(step.operands, *(_used(b, varying | _varying(b, varying)) for b in blocks))
+        elif step.name == "linalg.generic":
+            used |= _used_by_elements(step, varying, needed)
+        elif step.name != "tensor.dim" and not any(_is_empty(v) for v in (*step.operands, *step.results)):
+            used.update(_operands(step))
     return used
 
 
-def _used_by_loop(operation: Operation) -> set[Value]:
-    """What an inner loop or branch uses: of the start of a loop of known length, what its body uses."""
-    blocks = [block for region in operation.regions for block in region.blocks]
-    used = set().union(*(_used(block) for block in blocks))
-    operands = list(operation.operands)
-    if operation.name == "scf.for":
-        _, *carried = blocks[0].arguments
-        first = len(operands) - len(carried)
-        starts = zip(operands[first:], carried, strict=True)
-        return used.union(operands[:first], (start for start, inner in starts if inner in used))
-    return used.union(operands)
+def _used_by_branch(step: Operation, varying: set[Value], needed: list[int]) -> set[Value]:
+    """What a branch uses: where IREE may know the condition, what it uses whichever side that takes."""
+    blocks = [block for region in step.regions for block in region.blocks]
+    sides = [_used(block, varying | _varying(block, varying), needed) for block in blocks]
+    if step.operands[0] in varying:
+        return set(step.operands).union(*sides)
+    return set.intersection(*sides)
 
 
-def _varying(block: Block) -> set[Value]:
-    """The values of `block` that follow from its arguments; the others can move before the loop.
+def _used_by_loop(step: Operation, varying: set[Value], needed: list[int]) -> set[Value]:
+    """What an inner loop of known length uses: of its start, what its body uses."""
+    block = step.regions[0].blocks[0]
+    _, *carried = block.arguments
+    varying = varying | _varying(block, varying)
+    inner, positions = _used(block, varying, needed), set(needed)
+    while not positions.issuperset(more := [i for i, value in enumerate(carried) if value in inner]):
+        positions.update(more)
+        inner = _used(block, varying, positions)
+    first = len(step.operands) - len(carried)
+    starts = zip(list(step.operands)[first:], carried, strict=True)
+    return inner.union(list(step.operands)[:first], (start for start, value in starts if value in inner))
+
+
+def _used_by_elements(step: Operation, varying: set[Value], needed: list[int]) -> set[Value]:
+    """What an op over elements uses for some of its results, and nothing where they have no elements."""
+    if any(_is_empty(step.results[i]) for i in needed):
+        return set()
+    block = step.regions[0].blocks[0]
+    inner = _used(block, varying, needed)
+    return inner.union(o for o, value in zip(step.operands, block.arguments, strict=True) if value in inner)
+
+
+def _varying(block: Block, outside: Collection[Value] = ()) -> set[Value]:
+    """The values of `block` that follow from its arguments or `outside`; the others can move before the loop.
 
     Results of a branch whose condition is the same in each iteration are not among them: IREE may know which
     branch it is, and that one may return what is the same each time.
     """
-    varying = set(block.arguments)
+    varying = {*block.arguments, *outside}
     for step in (o.operation for o in block.operations):
         is_decided = step.name == "scf.if" and step.operands[0] not in varying
         if not is_decided and any(operand in varying for operand in _operands(step)):

@@ -226,6 +226,29 @@ step = lambda s: (s[0] + 1, xp.zeros_like(s[1]))
 f = lambda x: lax.while_loop(lambda s: s[0] < 3, step, (np.int32(0), x))
 adze.trace(f, adze.ShapeDtype(("n",))).lower().compile()
 """
+# A branch that IREE decides, in the body of a loop: the entries of the state that the other side used.
+DECIDED_STATE = """
+import numpy as np
+import adze
+from adze import lax
+from adze import numpy as xp
+from adze.passes.lower.iree import dropped_loop_state
+from adze.passes.lower.kernels.loops.replace import LoopKernels
+LoopKernels.run = lambda self, module: False
+if {unfenced}:
+    dropped_loop_state.use_loop_state = lambda module: None
+def f(i0, x, y, rows):
+    def body(s):
+        i, x, y, k = s
+        known = xp.logical_or(xp.ones((), bool), i0 > 3)
+        a, z, b = lax.cond(i > 3, lambda: (x, y, k), lambda: (x + 1, y * 2, k * y))
+        return lax.cond(known, lambda: (i + 1, rows[i], z, b), lambda: (i + 1, a, z * 2, b + 1))
+    return lax.while_loop(lambda s: s[0] < 5, body, (0, x, y, y))
+x = np.ones(8000, np.float32)
+args = np.int32(0), x, np.float32(2), np.arange(8, dtype=np.float32)[:, None] * x
+results = zip(adze.trace(f, *args).lower().compile()(*args), f(*args), strict=True)
+assert all((np.asarray(actual) == np.asarray(expected)).all() for actual, expected in results)
+"""
 
 
 @pytest.fixture
@@ -244,6 +267,19 @@ def failed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple[int, str]]:
 def test_unused_loop_state_is_still_dropped(failed: Callable[[str], tuple[int, str]]) -> None:
     status, text = failed(UNUSED_STATE)
     assert status < 0 or "CompileError" in text, text  # the compiler crashes, or refuses the loop
+
+
+@pytest.mark.thorough
+def test_state_of_branches_that_iree_decides_is_still_dropped(
+    failed: Callable[[str], tuple[int, str]],
+) -> None:
+    status, text = failed(DECIDED_STATE.format(unfenced=True))
+    assert status < 0 or "CompileError" in text, text  # out of memory, at once
+
+
+def test_state_of_branches_that_iree_decides_is_kept(failed: Callable[[str], tuple[int, str]]) -> None:
+    status, text = failed(DECIDED_STATE.format(unfenced=False))
+    assert status == 0, text
 
 
 @pytest.mark.thorough
