@@ -1,5 +1,4 @@
-// Of a branch whose condition is the same in each iteration, what one side alone uses may be unused; so may what
-// a result follows from that the side does not use.
+// Of branches whose condition is the same in each iteration, what only one side uses counts as unused.
 // RUN: adze opt %s --pass-pipeline='use-loop-state' | filecheck %s
 
 func.func @f(%go: tensor<i1>, %x: tensor<f32>, %y: tensor<f32>, %z: tensor<f32>) -> tensor<f32> {
