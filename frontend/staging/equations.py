@@ -26,7 +26,7 @@ from ...passes.ir.functions import function as function_called
 from ..library.lax.primitive_attributes import described
 from ..library.lax.primitives import Primitive
 from ..library.traced_ops import applied
-from ..tracing.array import Array
+from ..tracing.array import Array, number_of
 from ..tracing.frames import Program, current_frame
 from ..tracing.function_scope import FunctionScope, argument_of, imported
 from ..tracing.interpreter import as_value
@@ -95,8 +95,19 @@ class Jaxpr:
 class ClosedJaxpr:
     """A function of a program with what it closes over: `consts` belong to `jaxpr.constvars`."""
 
-    def __init__(self, program: Program, symbol: str, captured: Sequence[Any] = ()) -> None:
+    def __init__(
+        self, program: Program, symbol: str, captured: Sequence[Any] = (), began: int | None = None
+    ) -> None:
         self.program, self.symbol, self.captured = program, symbol, list(captured)
+        self.began = began
+
+    def given(self, constant: Any, value: np.ndarray) -> Array | None:
+        """The array of a constant, where its function was given it: it is older than the trace."""
+        array = self.program.arrays.get(constant)
+        if array is None or self.began is None or number_of(array) >= self.began:
+            return None
+        is_same = array.dtype == value.dtype and array.numpy().tobytes() == value.tobytes()
+        return array if is_same else None  # the value of an op that was erased may be that of another one
 
     @cached_property
     def jaxpr(self) -> Jaxpr:
@@ -106,7 +117,8 @@ class ClosedJaxpr:
     @property
     def consts(self) -> list[Any]:
         """The traced values that it closes over, and the arrays that are constants in it."""
-        return [*self.captured, *self._read[1]]
+        values, (_, constants, order) = self.captured, self._read
+        return [[*values, *constants][i] for i in order]
 
     literals = consts
 
@@ -131,8 +143,14 @@ class ClosedJaxpr:
         return [v.aval for v in self.jaxpr.outvars]
 
     @cached_property
-    def _read(self) -> tuple[Jaxpr, list[Any]]:
+    def _read(self) -> tuple[Jaxpr, list[Any], list[int]]:
         return _Reading(self).run()
+
+    def as_captured(self, consts: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """What stands for the traced values among `consts`, in the order of `captured`, and the others."""
+        values = dict(zip(self._read[2], consts, strict=True))
+        ordered = [values[i] for i in range(len(consts))]
+        return ordered[: len(self.captured)], ordered[len(self.captured) :]
 
     def called(self, args: Sequence[Any], captured: Sequence[Any]) -> list[Any]:
         """The results, for other values of what it captures."""
@@ -159,16 +177,19 @@ class _Reading:
         self.numbers = itertools.count()
         self.known: dict[Any, Any] = {}
         self.constvars: list[Var] = []
+        self.given: dict[int, Var] = {}
         self.constants: list[Any] = []
 
-    def run(self) -> tuple[Jaxpr, list[Any]]:
+    def run(self) -> tuple[Jaxpr, list[Any], list[int]]:
+        """The function, its constants, and the order of what it closes over: by first use, as in JAX."""
         operation = function_called(self.closed.program.module, self.closed.symbol)
         arguments = [self.variable(a) for a in body(operation).arguments]
         count = len(arguments) - len(self.closed.captured)
         eqns, results = self.function_read(operation)
         constvars = [*arguments[count:], *self.constvars]
-        jaxpr = Jaxpr(constvars, arguments[:count], results, eqns, self.closed)
-        return jaxpr, self.constants
+        order = _by_first_use(constvars, [*(operand for eqn in eqns for operand in eqn.invars), *results])
+        jaxpr = Jaxpr([constvars[i] for i in order], arguments[:count], results, eqns, self.closed)
+        return jaxpr, self.constants, order
 
     def function_read(self, operation: Any) -> tuple[list[JaxprEqn], list[Any]]:
         """The equations and the results of a function whose arguments are known.
@@ -203,12 +224,19 @@ class _Reading:
         return variable
 
     def constant(self, result: Any, application: Application) -> None:
+        """A number is a literal, and an array of rank 0 that the trace was given is none, as in JAX."""
         value = np.asarray(application.op.evaluate(**application.attributes))
-        if value.ndim == 0:
+        given = self.closed.given(result, value)
+        if given is None and value.ndim == 0:
             self.known[result] = Literal(value[()], _aval(self.codec.read_type(result.type)))
             return
+        if given is not None and number_of(given) in self.given:
+            self.known[result] = self.given[number_of(given)]
+            return
         self.constvars.append(self.variable(result))
-        self.constants.append(Array(value))
+        self.constants.append(Array(value) if given is None else given)
+        if given is not None:
+            self.given[number_of(given)] = self.constvars[-1]
 
     def equation(self, operation: Any, application: Application) -> JaxprEqn:
         results = [self.variable(r) for r in operation.results]
@@ -242,7 +270,16 @@ class _Reading:
         return params
 
     def function(self, symbol: str) -> ClosedJaxpr:
-        return ClosedJaxpr(self.closed.program, symbol)
+        return ClosedJaxpr(self.closed.program, symbol, began=self.closed.began)
+
+
+def _by_first_use(variables: Sequence[Var], operands: Sequence[Any]) -> list[int]:
+    """The positions of variables in the order in which they are first among `operands`."""
+    first: dict[Var, int] = {}
+    for position, operand in enumerate(operands):
+        if isinstance(operand, Var):
+            first.setdefault(operand, position)
+    return sorted(range(len(variables)), key=lambda i: first.get(variables[i], len(operands)))
 
 
 _FUNCTIONS: Final = {

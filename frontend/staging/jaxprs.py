@@ -20,6 +20,7 @@ from ...passes.ir.functions import referenced, split_body
 from ...passes.ir.pretty import pretty
 from .. import tree
 from ..errors import ArgumentError
+from ..tracing.array import moment
 from ..tracing.default_dtypes import floating
 from ..tracing.frames import Program, current_frame
 from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of
@@ -38,8 +39,9 @@ class TracedFunction(ClosedJaxpr):
 
     def __init__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         self._is_inside = current_frame() is not None
+        began = moment()
         scope, traced, self._avals = _traced(function, args, kwargs)
-        super().__init__(scope.program, traced.symbol, traced.captured)
+        super().__init__(scope.program, traced.symbol, traced.captured, began)
         self._results = [ShapeDtype(t.static_shape, t.dtype) for t in traced.result_types]
 
     @property
@@ -143,9 +145,10 @@ def eval_jaxpr(jaxpr: Jaxpr | ClosedJaxpr, consts: Sequence[Any], *args: Any) ->
             where=user_location_text(),
         )
     values = [as_value(x, s.dtype) for x, s in zip(args, closed.in_avals, strict=True)]
-    count = len(closed.captured)
-    if all(own is given for own, given in zip(closed.consts[count:], consts[count:], strict=True)):
-        return closed.called(values, list(map(as_value, consts[:count])))
+    captured, constants = closed.as_captured(consts)
+    _, own_constants = closed.as_captured(closed.consts)
+    if all(own is given for own, given in zip(own_constants, constants, strict=True)):
+        return closed.called(values, list(map(as_value, captured)))
     return _walked(closed.jaxpr, consts, values)
 
 

@@ -10,6 +10,7 @@ concrete array behave alike. An `Array` never changes, on the host or on a devic
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -261,19 +262,43 @@ def is_frozen(array: np.ndarray) -> bool:
     return True
 
 
+_NUMBERS: Final = itertools.count()
+
+
+def moment() -> int:
+    """What arrays made so far have less than as their number."""
+    return next(_NUMBERS)
+
+
+def number_of(array: Array) -> int:
+    """What tells an array from others: those that are made later have a greater one."""
+    return array._number
+
+
+def strong(array: Array) -> Array:
+    """The same array, strongly typed; the user's own object keeps its weak type."""
+    copy = Array(array.numpy())
+    copy._number = array._number
+    return copy
+
+
 class Array(ArrayMethods):
     """A concrete, immutable array, in host memory or on a device.
 
     `numpy.asarray(x)` returns its elements, without a copy where the device's memory is the host's.
     """
 
-    __slots__ = ("__weakref__", "_buffer", "_host", "_view", "kind", "weak_type", "wide")
+    __slots__ = ("__weakref__", "_buffer", "_host", "_number", "_view", "kind", "weak_type", "wide")
 
     kind: Kind | None
     """What compiled programs know the array by; None for arrays in host memory."""
 
+    _number: int
+    """How many arrays are older, and what a copy that differs in its type alone is known by (`number_of`)."""
+
     def __init__(self, value: Any) -> None:
         self.kind = None
+        self._number = next(_NUMBERS)
         self._view: Any = None
         self.weak_type = False
         self.wide: Array | None = None

@@ -119,4 +119,5 @@ def copied(array: Any) -> Any:
     copy = Array.__new__(type(array))
     copy.kind, copy._view, copy._host = array.kind, array._view, array._host
     copy._buffer, copy.weak_type, copy.wide = array._buffer, array.weak_type, array.wide
+    copy._number = array._number
     return copy

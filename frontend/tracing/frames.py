@@ -61,6 +61,8 @@ class Program:
         self.symbols: set[str] = set()
         self.memo: dict[Any, Any] = {}
         self.callees: list[Any] = []  # Python functions that the program calls by name
+        self.arrays: dict[Any, Array] = {}
+        """The arrays of rank 0 that are constants of its functions, by the values of these constants."""
         self.lifted: dict[int, Array | None] | None = None
         """Arrays, by their `id`, that inner functions capture from the outermost one, in place of constants
         of their own; of NumPy's arrays what `as_value` made of them."""
@@ -322,6 +324,8 @@ class Frame:
             return self._capture(outermost.constant(operand, kind), kind)
         (value,) = self.emit(Constant, (), {"value": storage(array), "dtype": array.dtype})
         self._constants[id(operand)] = (operand, value)
+        if isinstance(operand, Array) and not array.ndim:
+            self.program.arrays[value] = operand
         layout = getattr(operand, "layout", None)
         if layout is not None:
             self.layouts[value] = layout

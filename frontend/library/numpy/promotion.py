@@ -32,7 +32,7 @@ from ....dialects.types import (
     as_dtype,
 )
 from ...errors import ArgumentError, DtypeError, ShapeError
-from ...tracing.array import Array
+from ...tracing.array import Array, strong
 from ...tracing.default_dtypes import complex_floating, floating, floating_of, note_promotion, yields
 from ...tracing.frames import Tracer, current_frame
 from ...tracing.interpreter import are_narrow, as_value, as_weak, ops, scalar_value, wide_of
@@ -203,7 +203,7 @@ def _strengthen(value: Any, dtype: np.dtype) -> Any:
     if value.dtype != dtype:
         return ops.convert(wide_of(value), dtype=dtype)
     if isinstance(value, Array):
-        return Array(value.numpy())
+        return strong(value)
     return Tracer(value.frame, value.value, value.type, value.shape)
 
 

@@ -158,3 +158,16 @@ def test_what_a_traced_function_captures_is_a_constant() -> None:
         return walked(closed.jaxpr, closed.consts, X)[0]
 
     assert outer(np.float32(2)).tolist() == [2.0, 5.0, 8.0]
+
+
+def test_arrays_of_rank_0_are_closed_over_as_in_jax() -> None:
+    """They are constants, once for all uses, in the order of their first uses; numbers are literals."""
+    weak, strong = anp.asarray(2.0), anp.sum(np.ones(3, np.float32))
+    rows = anp.asarray(np.ones(3, np.float32))
+    inside = adze.make_jaxpr(lambda x: (x * strong + rows) * strong - weak - 1.0)(X)
+    assert [c.shape for c in inside.consts] == [(), (3,), ()]
+    assert inside.consts[0] is strong
+    assert inside.consts[2] is weak
+    others = [np.float32(5), np.zeros(3, np.float32), np.float32(1)]
+    np.testing.assert_array_equal(jax.core.eval_jaxpr(inside.jaxpr, others, X)[0], [23, 48, 73])
+    np.testing.assert_array_equal(jax.core.eval_jaxpr(inside.jaxpr, inside.consts, X)[0], [9, 18, 27])
