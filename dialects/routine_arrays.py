@@ -34,13 +34,20 @@ ANY_KERNELS: Final = ("lu", "cholesky", *_SOLVES)
 OWN_AXES: Final[Mapping[str, int]] = {**dict.fromkeys(_ROWS, 1), **dict.fromkeys(_MATRICES, 2)}
 """How many axes a matrix or a row has."""
 
-ANY_SIZES: Final[Mapping[str, tuple[tuple[tuple[int, int], ...], ...]]] = {
+ANY_SIZES: Final[Mapping[str, tuple[tuple[tuple[int, ...], ...], ...]]] = {
     "cholesky": (((0, -2), (0, -1)),),
     "lu": (((0, -2), (0, -1)), ((0, -1),), ((0, -2),)),
+    "qr": (((0, -2), (0, -2, -1)), ((0, -2, -1), (0, -1))),
+    "qr_complete": (((0, -2), (0, -2)), ((0, -2), (0, -1))),
+    "eigh": (((0, -1),), ((0, -2), (0, -1))),
+    "eigvalsh": (((0, -1),),),
+    "svd": (((0, -2), (0, -1)), ((0, -1),), ((0, -2), (0, -1))),
+    "svdvals": (((0, -1),),),
     **dict.fromkeys(_SOLVES, (((1, -2), (1, -1)),)),
 }
 """Kernels of matrices whose sizes may show at the call: for the last axes of each result, the operand that
-has such an axis, and which. Matrices of `lu` have at least as many rows as columns."""
+has such an axis, and which; of several axes the shortest. Matrices of `lu` have at least as many rows as
+columns."""
 
 
 def takes(kernel: str, operands: Sequence[TensorType]) -> bool:

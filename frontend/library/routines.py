@@ -9,6 +9,7 @@ fourth of what they do in Python.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -24,6 +25,7 @@ from ..tracing.default_dtypes import is_float32
 from ..tracing.frames import Program, current_frame, trace_of
 from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of, keep_dimensions
 from ..tracing.interpreter import ops
+from ..tracing.sizes import minimum
 
 _MOST_KEPT: Final = 64
 _kept: dict[Any, tuple[Evaluation, PrivateFunction]] = {}
@@ -98,7 +100,10 @@ def _sized(kernel: str, position: int, result: Any, arrays: tuple[Any, ...]) -> 
     count = counted.ndim - OWN_AXES.get(kernel, counted.ndim)
     own: Sequence[Any] = ops.tensor_type(result).static_shape[count:]
     if kernel in ANY_SIZES:
-        own = [arrays[operand].shape[axis] for operand, axis in ANY_SIZES[kernel][position]]
+        own = [
+            functools.reduce(minimum, (arrays[operand].shape[axis] for axis in axes))
+            for operand, *axes in ANY_SIZES[kernel][position]
+        ]
     return keep_dimensions(result, (*counted.shape[:count], *own))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ...control.scans import scan
+from ...tracing.function_scope import keep_dimensions
 from ...tracing.interpreter import ops
 from ...tracing.sizes import minimum
 from ...transforms.custom_derivatives import custom_jvp
@@ -125,12 +126,26 @@ def householder(a: Any, width: Any) -> tuple[Any, Any]:
         q = xp.zeros((*a.shape[:-2], rows, width), dtype=a.dtype) + xp.eye(rows, width, dtype=a.dtype)
         return q, a[..., :width, :]
     if is_named(rows, columns):
-        return _composed(a, width)
+        return _of_named(a, width)
     if width == columns:
         return routine("qr", lambda a: _composed(a, columns), a)
     if width == rows:
         return routine("qr_complete", lambda a: _composed(a, rows), a)
     return _composed(a, width)
+
+
+def _of_named(a: Any, width: Any) -> tuple[Any, Any]:
+    """The same of matrices one of whose sizes shows at the call."""
+    *batch, rows, columns = a.shape
+    if same_size(width, columns):
+        q, r = routine("qr", lambda a: _composed(a, a.shape[-1]), a)
+    elif same_size(width, minimum(rows, columns)):
+        q, r = routine("qr", lambda a: _composed(a, minimum(*a.shape[-2:])), a)
+    elif same_size(width, rows):
+        q, r = routine("qr_complete", lambda a: _composed(a, a.shape[-2]), a)
+    else:
+        q, r = _composed(a, width)
+    return keep_dimensions(q, (*batch, rows, width)), keep_dimensions(r, (*batch, width, columns))
 
 
 def _composed(a: Any, width: Any) -> tuple[Any, Any]:

@@ -1,9 +1,10 @@
 """Singular values and vectors, by bidiagonal form or by one-sided Jacobi rotations.
 
-Square real matrices of more than `ROTATED` columns are a routine, whose kernel makes them bidiagonal and
-goes on by implicit QR; others of that width have a QR factorization before. Errors are those of LAPACK: small
-beside the largest singular value. Narrow and complex matrices, those of unknown sizes, and all of them where
-there is no kernel are rotated: ``a = q r`` first, then the columns of ``r^H`` until all are orthogonal
+Square real matrices of more than `ROTATED` columns, or of a named size, are a routine, whose kernel makes
+them bidiagonal and goes on by implicit QR. Others of that width have a QR factorization before, and a second
+one where either side may be the longer one. Errors are those of LAPACK: small beside the largest singular
+value. Narrow and complex matrices, and all of them where there is no kernel, are rotated: ``a = q r`` first,
+then the columns of ``r^H`` until all are orthogonal
 (Hestenes 1958; Drmac and Veselic 2008, New fast and accurate Jacobi SVD algorithm, without its pivoting), so
 that small singular values keep their digits. O(m n^2) for QR and O(n^3) a sweep, of which there are 6 to 10.
 """
@@ -175,8 +176,10 @@ def _values(a: Any) -> Any:
         return xp.zeros((*a.shape[:-2], 0), dtype=real_dtype(a.dtype))
     if not _is_reduced(a):
         return _values_by_rotations(a)
-    if rows != columns:
-        return _values(householder(a, columns)[1])
+    if not same_size(rows, columns):
+        least = minimum(rows, columns)
+        factor = householder(a, least)[1]
+        return _values(factor if same_size(least, columns) else householder(adjoint(factor), least)[1])
     largest, a = _normalized(a)
     return routine("svdvals", _values_by_rotations, a) * xp.squeeze(largest, -1)
 
@@ -194,20 +197,25 @@ def decompose(a: Any) -> tuple[Any, Any, Any]:
         return adjoint(vh), s, adjoint(u)
     if not _is_reduced(a):
         return _by_rotations(a)
-    if rows == columns:
+    if same_size(rows, columns):
         largest, a = _normalized(a)
         u, s, vh = routine("svd", lambda a: _by_rotations(a), a)
         nothing = xp.astype(0 * largest, a.dtype)
         return u + nothing, s * xp.squeeze(largest, -1), vh + nothing
-    q, r = householder(a, columns)
-    u, s, vh = decompose(r)
-    return xp.matmul(q, u), s, vh
+    least = minimum(rows, columns)
+    q, r = householder(a, least)
+    if same_size(least, columns):
+        u, s, vh = decompose(r)
+        return xp.matmul(q, u), s, vh
+    others, r = householder(adjoint(r), least)
+    v, s, uh = decompose(r)
+    return xp.matmul(q, adjoint(uh)), s, adjoint(xp.matmul(others, v))
 
 
 def _is_reduced(a: Any) -> bool:
     """Whether a matrix becomes bidiagonal."""
-    rows, columns = a.shape[-2:]
-    return not is_named(rows, columns) and columns > ROTATED and not is_complex(a)
+    columns = a.shape[-1]
+    return (is_named(*a.shape[-2:]) or columns > ROTATED) and not is_complex(a)
 
 
 def _normalized(a: Any) -> tuple[Any, Any]:

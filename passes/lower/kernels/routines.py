@@ -8,6 +8,7 @@ kernel (`loops/`), which saves a dispatch in every step.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -28,7 +29,7 @@ from ...optimize.simplify import drop_unreferenced, simplify
 from ..plan import target_of
 from ..tuning import configuration
 from ..tuning.fused_attention import is_fused
-from .builder import Number, product
+from .builder import Number, Place, least, product
 from .executable import Kernels, Result, Size
 from .fourier import gpu_rows, real, transforms
 from .linalg import KERNELS as LINALG
@@ -202,13 +203,25 @@ class _Sizes:
         """Those of the dynamic axes of a result."""
         sizes = list(self.leading)
         if self._own is not None:
-            sizes += [self.of_operand(self.arrays[o])[axis] for o, axis in self._own[position]]
+            sizes += [self._least(operand, axes) for operand, *axes in self._own[position]]
         shape = self._types[position].static_shape
         return tuple(
             n for n, known in zip(sizes, shape, strict=False) if known is None and not isinstance(n, int)
         )
 
+    def _least(self, operand: int, axes: Sequence[int]) -> Size:
+        """The size of the shortest of some axes of an operand."""
+        sizes = self.of_operand(self.arrays[operand])
+        return _size(functools.reduce(least, (_place(sizes[axis]) for axis in axes)))
+
 
 def _product(sizes: Sequence[Size]) -> Size:
-    total = product(n if isinstance(n, int) else Number(n) for n in sizes)
-    return total if isinstance(total, int) else total.value
+    return _size(product(map(_place, sizes)))
+
+
+def _place(size: Size) -> Place:
+    return size if isinstance(size, int) else Number(size)
+
+
+def _size(place: Place) -> Size:
+    return place if isinstance(place, int) else place.value

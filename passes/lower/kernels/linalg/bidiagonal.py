@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from ..builder import Number, carried, choose, index, loop, when
+from ..builder import Number, Place, carried, choose, index, loop, when
 from .pending import Pending, panel_of, summed
 from .reflections import Reflections
 from .tiles import take_products
@@ -35,7 +35,7 @@ class Bidiagonal:
     """
 
     lanes: Lanes
-    size: int
+    size: Place
     across: Reflections
     down: Reflections
     lines: Matrix
@@ -52,7 +52,7 @@ class Bidiagonal:
         return Pending(self.lanes, self.end)
 
     @property
-    def end(self) -> int:
+    def end(self) -> Place:
         """The length of vectors that are used."""
         return self.lanes.padded(self.size + ROWS)
 

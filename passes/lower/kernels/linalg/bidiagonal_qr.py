@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from ..builder import Number, branches, carried, choose, index, repeated
+from ..builder import Number, Place, branches, carried, choose, index, repeated
 from .rotations import Rotations
 from .vectors import Lanes, Matrix, magnitude, root
 
@@ -30,7 +30,7 @@ class BidiagonalValues:
     """A matrix: row `diagonal` of `lines`, and row `beside` with what is right of the place before."""
 
     lanes: Lanes
-    size: int
+    size: Place
     lines: Matrix
     diagonal: int
     beside: int

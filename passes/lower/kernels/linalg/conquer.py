@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from .....dialects import mlir
-from ..builder import Number, carried, choose, index, loop, repeated, when
+from ..builder import Number, Place, carried, ceil_divided, choose, index, loop, repeated, when
 from ..executable import Result, Size
 from .deflation import Deflation, rotate
 from .matrices import scratch_of
@@ -33,13 +33,13 @@ INTEGERS: Final = 7
 """Rows of integers (`deflation.py`)."""
 
 
-def conquer_sizes(lanes: Lanes, size: int) -> list[tuple[int, int]]:
+def conquer_sizes(lanes: Lanes, size: Place) -> list[tuple[Place, Place]]:
     """Rows and columns of the scratch: distances, vectors side by side, numbers, strips and panels."""
     length, padded = lanes.stride(size + 2 * lanes.panel), lanes.padded(size)
     return [(padded, length), (padded, length), (LINES, length), *pack_sizes(lanes, size)]
 
 
-def conquer_integers(lanes: Lanes, count: Size, size: int) -> Result:
+def conquer_integers(lanes: Lanes, count: Size, size: Place) -> Result:
     """The scratch for integers."""
     columns = lanes.stride(size + 2 * lanes.panel)
     return scratch_of(count, (INTEGERS, columns), mlir.ir.IntegerType.get_signless(32))
@@ -50,7 +50,7 @@ class Conquer:
     """A matrix: rows `diagonal` and `beside` of `lines`."""
 
     lanes: Lanes
-    size: int
+    size: Place
     lines: Matrix
     diagonal: int
     beside: int
@@ -66,9 +66,7 @@ class Conquer:
         """Solve leaves, then merge; zero, or NaN if there is no answer."""
         poison = self._finite(self.beside, self._finite(self.diagonal, self.lanes.number(0.0)))
         self._begin()
-        blocks = 1
-        while 2 * blocks <= self._leaves:
-            blocks *= 2
+        blocks = self._blocks()
         self._solve_leaves(blocks)
         poison = self._finite(self.diagonal, poison)
 
@@ -80,6 +78,13 @@ class Conquer:
 
         repeated([index(blocks // 2)], lambda pairs: pairs > 0, level)
         return poison
+
+    def _blocks(self) -> Place:
+        """The greatest power of two that is at most the count of leaves, or 1."""
+        leaves = self._leaves
+        if isinstance(leaves, Number):
+            return repeated([index(1)], lambda blocks: blocks * 2 <= leaves, lambda blocks: [blocks * 2])[0]
+        return 1 << max(leaves.bit_length() - 1, 0)
 
     def _finite(self, line: int, poison: Number) -> Number:
         """Replace a row by zeros if it, or another one, has NaN or infinity; NaN then, else zero."""
@@ -94,10 +99,10 @@ class Conquer:
         return max(LEAF, self.lanes.panel)
 
     @property
-    def _leaves(self) -> int:
-        return -(-self.size // self._leaf)
+    def _leaves(self) -> Place:
+        return ceil_divided(self.size, self._leaf)
 
-    def _bound(self, block: Number, blocks: Number | int) -> Number:
+    def _bound(self, block: Number, blocks: Place) -> Number:
         """Where one of so many blocks begins."""
         return (block * self._leaves // blocks * self._leaf).least(index(self.size))
 
@@ -122,7 +127,7 @@ class Conquer:
 
         carried(0, columns, [lanes.number(0.0)], count)
 
-    def _solve_leaves(self, blocks: int) -> None:
+    def _solve_leaves(self, blocks: Place) -> None:
         """Cut the matrix into blocks, and solve each."""
         lines = self.lines
         with loop(1, blocks) as block:

@@ -4,7 +4,7 @@ Input: real symmetric matrices `[..., n, n]` whose elements are at most 1. Outpu
 order, and with them the vectors as columns; NaN in all of them where the matrix has one.
 Idea: Householder reflections from both sides (`tridiagonal.py`). Of small matrices their product is made in
 panels, as for QR factors, and rotated by the QL algorithm (`ql.py`); vectors of large ones are those of the
-tridiagonal matrix (`conquer.py`), reflected.
+tridiagonal matrix (`conquer.py`), reflected; a matrix whose size shows at the call counts as large.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Final
 
 from .....dialects.types import TensorType
 from ....ir.aliases import Value
-from ..builder import Array, Number, Place, carried, choose, index, loop
+from ..builder import Array, Number, Place, carried, choose, index, loop, most
 from ..executable import Kernel, Result, Size
 from .conquer import Conquer, conquer_integers, conquer_sizes
-from .matrices import MakeKernel, each_matrix, scratch, workgroups
+from .matrices import MakeKernel, each_matrix, known, own_sizes, scratch, workgroups
 from .pending import panel_of
 from .ql import Tridiagonal
 from .reflections import PANEL, Reflections
@@ -36,8 +36,8 @@ def eigen(*, with_vectors: bool) -> MakeKernel:
 
     def make(machine: Machine, batch: Size, types: Sequence[TensorType], results: Sequence[Result]) -> Kernel:
         (type_,) = types
-        size = int(type_.static_shape[-1] or 0)
-        lanes = Lanes.of(machine, type_.dtype, PANEL if size < LARGE else 2 * PANEL)
+        (size,) = own_sizes(results[0], 1)
+        lanes = Lanes.of(machine, type_.dtype, PANEL if known(size) < LARGE else 2 * PANEL)
         count, padded = workgroups(batch), lanes.padded(size)
         length = lanes.stride(size + lanes.width)
         sizes = [
@@ -48,10 +48,10 @@ def eigen(*, with_vectors: bool) -> MakeKernel:
             (2 * padded, lanes.panel),
             (2 * ROWS, lanes.panel),
             (lanes.width, lanes.stride(size)),
-            (LINES, max(length, 2 * panel_of(lanes))),
+            (LINES, most(length, 2 * panel_of(lanes))),
             (2 * panel_of(lanes), length),
         ]
-        is_divided = with_vectors and size >= DIVIDED
+        is_divided = with_vectors and known(size) >= DIVIDED
         if is_divided:
             sizes += conquer_sizes(lanes, size)
             whole = conquer_integers(lanes, count, size)
@@ -62,6 +62,8 @@ def eigen(*, with_vectors: bool) -> MakeKernel:
 
         def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
             source, outputs = Array(operands[0]), [Array(x) for x in written[: len(results)]]
+            size = source.size(type_.rank - 1)
+            length = lanes.stride(size + lanes.width)
 
             def one(number: Number, mine: Number) -> None:
                 parts = [Matrix(Array(memref), (mine,)) for memref in written[len(results) :]]
@@ -69,7 +71,7 @@ def eigen(*, with_vectors: bool) -> MakeKernel:
                 lead = lead_of(source, number, 2)
                 transpose_in(lanes, Matrix(source, lead), copy, (size, size), strip)
                 reflections = Reflections(
-                    lanes, size, max(size - 2, 0), size, copy, basis, panel, turned, factors, sums, 1
+                    lanes, size, most(size - 2, 0), size, copy, basis, panel, turned, factors, sums, 1
                 )
                 work = _Eigen(lanes, size, length, reflections, lines, pairs)
                 work.reduce()
@@ -95,8 +97,8 @@ class _Eigen:
     """One matrix, a copy of which is in the reflections' `work`; rows of `lines` are vectors."""
 
     lanes: Lanes
-    size: int
-    length: int
+    size: Place
+    length: Place
     reflections: Reflections
     lines: Matrix
     pairs: Matrix

@@ -24,7 +24,7 @@ def tile_rows(lanes: Lanes) -> int:
     return 2 * ROWS if lanes.width * lanes.dtype.itemsize == 64 else ROWS
 
 
-def pack_sizes(lanes: Lanes, size: int) -> list[tuple[int, int]]:
+def pack_sizes(lanes: Lanes, size: Place) -> list[tuple[Place, Place]]:
     """Rows and columns of the scratch `strips` and `panels` for results of so many columns."""
     rows = tile_rows(lanes)
     return [(BLOCK // rows * DEPTH, rows), (lanes.padded(size) // lanes.panel * DEPTH, lanes.panel)]

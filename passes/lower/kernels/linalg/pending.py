@@ -26,7 +26,7 @@ class Pending:
     """Rows of vectors that end at a place, whole panels."""
 
     lanes: Lanes
-    end: int
+    end: Place
 
     @property
     def offsets(self) -> range:

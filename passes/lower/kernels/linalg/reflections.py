@@ -1,7 +1,7 @@
 """QR factors by Householder reflections, by one kernel: a workgroup factors every so many matrices.
 
-Input: real matrices `[..., m, n]`, at least as many rows as columns. Output: the first columns of `q`, as
-many as the result has, and as many rows of `r`. Signs are those of LAPACK.
+Input: real matrices `[..., m, n]`. Output: the first columns of `q`, as many as the result has, and as many
+rows of `r`. Signs are those of LAPACK.
 Idea: the matrix is transposed, so that columns are contiguous. A panel of columns is reflected one by one,
 then its reflections are applied to the columns right of it together, as ``I - v t v^T`` (Golub and Van Loan,
 section 5.2.3), in register tiles; `q` follows from the panels in reverse, applied to an identity.
@@ -13,12 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from .....dialects import mlir
 from .....dialects.types import TensorType
 from ....ir.aliases import Value
-from ..builder import Array, Number, Place, carried, choose, index, loop
+from ..builder import Array, Number, Place, carried, ceil_divided, choose, index, least, loop, most
 from ..executable import Kernel, Result, Size
-from .matrices import each_matrix, scratch, workgroups
+from .matrices import each_matrix, own_sizes, scratch, workgroups
 from .tiles import Tile
 from .transposes import transpose_in, transpose_out
 from .vectors import (
@@ -42,10 +41,9 @@ def reflections(
 ) -> Kernel:
     """The kernel of a routine: matrices to `q` and `r`."""
     (type_,) = types
-    rows, columns = (int(n or 0) for n in type_.static_shape[-2:])
+    (rows, width), (_, columns) = (own_sizes(result) for result in results)
     lanes = Lanes.of(machine, type_.dtype, PANEL)
     panel = lanes.panel
-    width = int(mlir.ir.RankedTensorType(results[0].type).shape[-1])
     count = workgroups(batch)
     length = lanes.stride(rows + lanes.width)
     buffers = [
@@ -55,17 +53,23 @@ def reflections(
         scratch(count, lanes.padded(rows), panel, lanes),
         scratch(count, 2 * lanes.padded(columns), panel, lanes),
         scratch(count, 2 * ROWS, panel, lanes),
-        scratch(count, lanes.width, lanes.stride(max(width, columns)), lanes),
+        scratch(count, lanes.width, lanes.stride(most(width, columns)), lanes),
     ]
 
     def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
         source, q, r = Array(operands[0]), Array(written[0]), Array(written[1])
+        rows, columns = (source.size(axis) for axis in (type_.rank - 2, type_.rank - 1))
+        width = q.size(type_.rank - 1)
+        reflected = least(rows, columns)
 
         def one(number: Number, mine: Number) -> None:
             lead = lead_of(source, number, 2)
             parts = [Matrix(Array(memref), (mine,)) for memref in written[2:]]
             copy, basis, vectors, turned, factors, sums = parts[:6]
-            work = Reflections(lanes, rows, columns, width, copy, basis, vectors, turned, factors, sums)
+            work = Reflections(
+                lanes, rows, reflected, width, copy, basis, vectors, turned, factors, sums,
+                others=columns - reflected,
+            )  # fmt: skip
             transpose_in(lanes, Matrix(source, lead), parts[0], (rows, columns), parts[6])
             work.reduce()
             work.build()
@@ -84,13 +88,13 @@ class Reflections:
 
     `panel` has the vectors of a panel's reflections as rows, `turned` as columns; `factors` has `t` of each
     panel, then its transposes; `sums` is for the rows that are being reflected. The vector of a column has
-    its 1 `shift` places after the diagonal.
+    its 1 `shift` places after the diagonal. `others` columns follow those that reflections are made of.
     """
 
     lanes: Lanes
-    rows: int
-    columns: int
-    width: int
+    rows: Place
+    columns: Place
+    width: Place
     work: Matrix
     basis: Matrix
     panel: Matrix
@@ -98,6 +102,7 @@ class Reflections:
     factors: Matrix
     sums: Matrix
     shift: int = 0
+    others: Place = 0
 
     def reduce(self) -> None:
         """Reflect all columns: `r` is on and above the diagonal, the vectors are below it."""
@@ -106,11 +111,12 @@ class Reflections:
             end = (first + size).least(index(self.columns))
             with loop(0, size) as row:
                 self.factors[first + row, row] = self.lanes.number(0.0)
+            whole = (first + size).least(index(self.columns + self.others))
             with loop(first, end) as column:
-                self._reflect(first, column, end)
+                self._reflect(first, column, whole)
             self.spread(first, end)
             self.combine(first)
-            with loop(first + size, self.lanes.padded(self.columns), ROWS) as row:
+            with loop(first + size, self.lanes.padded(self.columns + self.others), ROWS) as row:
                 self._apply(self.work, row, first, first)
 
     def build(self) -> None:
@@ -124,7 +130,7 @@ class Reflections:
     def _apply_all(self, *, is_identity: bool) -> None:
         """Apply the reflections, the last panel first, to the rows of the basis."""
         size, lanes = self.lanes.panel, self.lanes
-        panels = -(-self.columns // size)
+        panels = ceil_divided(self.columns, size)
         with loop(0, panels) as done:
             first = (index(panels - 1) - done) * size
             self.spread(first, (first + size).least(index(self.columns)))
@@ -148,7 +154,7 @@ class Reflections:
 
     def clear_below(self) -> None:
         """Leave only `r` of the copy."""
-        with loop(0, self.columns) as row, loop(row + 1, max(self.rows, self.width)) as column:
+        with loop(0, self.columns) as row, loop(row + 1, most(self.rows, self.width)) as column:
             self.work[row, column] = self.lanes.number(0.0)
 
     def _reflect(self, first: Number, row: Number, end: Number) -> None:
@@ -293,6 +299,6 @@ class _Below(Matrix):
         return self.array.vector(width, *self.lead, index(self.first) + row, column)
 
 
-def _fill(lanes: Lanes, matrix: Matrix, row: Place, end: int) -> None:
+def _fill(lanes: Lanes, matrix: Matrix, row: Place, end: Place) -> None:
     with loop(0, end, lanes.width) as place:
         matrix[row, place] = lanes.filled(0.0)

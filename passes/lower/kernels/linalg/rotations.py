@@ -36,7 +36,7 @@ def strip_width(lanes: Lanes) -> int:
     return lanes.panel * (2 if lanes.width * lanes.dtype.itemsize == 64 else 1)
 
 
-def scratch_sizes(lanes: Lanes, size: int, length: int, bases: int) -> list[tuple[int, int]]:
+def scratch_sizes(lanes: Lanes, size: Place, length: Place, bases: int) -> list[tuple[Place, Place]]:
     """Rows and columns of the scratch `kept` and `strip`."""
     return [(2 * bases * SWEEPS, lanes.stride(length + 2)), (size + 2, strip_width(lanes))]
 
@@ -66,7 +66,7 @@ class Rotations:
     """
 
     lanes: Lanes
-    size: int
+    size: Place
     bases: tuple[Matrix, ...]
     kept: Matrix
     strip: Matrix
@@ -123,8 +123,20 @@ class Rotations:
         for n, basis in enumerate(self.bases):
             with loop(0, padded // wide * wide, wide) as place:
                 self._strip(n, basis, place, wide, count)
+            self._rest(n, basis, padded, count)
+
+    def _rest(self, n: int, basis: Matrix, padded: Place, count: Number) -> None:
+        """Rotate the columns that are no whole strip: one panel, if any."""
+        wide, panel = strip_width(self.lanes), self.lanes.panel
+        if panel == wide:
+            return
+        if isinstance(padded, int):
             if padded % wide:
                 self._strip(n, basis, padded // wide * wide, padded % wide, count)
+            return
+        start = padded // wide * wide
+        with when(start < padded):
+            self._strip(n, basis, start, panel, count)
 
     def _strip(self, n: int, basis: Matrix, place: Place, wide: int, count: Number) -> None:
         """Rotate some columns."""

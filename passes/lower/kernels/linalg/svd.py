@@ -15,11 +15,11 @@ from typing import Final
 
 from .....dialects.types import TensorType
 from ....ir.aliases import Value
-from ..builder import Array, Number, Place, carried, choose, index, loop
+from ..builder import Array, Number, Place, carried, choose, index, loop, most
 from ..executable import Kernel, Result, Size
 from .bidiagonal import BESIDE, DIAGONAL, LINES, Bidiagonal
 from .bidiagonal_qr import BidiagonalValues
-from .matrices import MakeKernel, each_matrix, scratch, workgroups
+from .matrices import MakeKernel, each_matrix, known, own_sizes, scratch, workgroups
 from .pending import panel_of
 from .reflections import PANEL, Reflections
 from .rotations import Rotations, integers, scratch_sizes
@@ -34,19 +34,19 @@ def singular(*, with_vectors: bool) -> MakeKernel:
 
     def make(machine: Machine, batch: Size, types: Sequence[TensorType], results: Sequence[Result]) -> Kernel:
         (type_,) = types
-        size = int(type_.static_shape[-1] or 0)
-        lanes = Lanes.of(machine, type_.dtype, PANEL if size < LARGE else 2 * PANEL)
+        (size,) = own_sizes(results[-1], 1)
+        lanes = Lanes.of(machine, type_.dtype, PANEL if known(size) < LARGE else 2 * PANEL)
         count, padded = workgroups(batch), lanes.padded(size)
         length = lanes.stride(size + max(ROWS, lanes.width))
         panel = panel_of(lanes)
         bases = [(padded, length)] * (2 if with_vectors else 0)
         sizes = [
-            (max(size + ROWS, padded), length),
+            (most(size + ROWS, padded), length),
             (padded, length),
             *bases,
             (2 * panel, length),
             (2 * panel, length),
-            (LINES, max(length, 2 * panel)),
+            (LINES, most(length, 2 * panel)),
             (lanes.panel, length),
             (padded + lanes.panel, lanes.panel),
             (2 * padded, lanes.panel),
@@ -59,6 +59,8 @@ def singular(*, with_vectors: bool) -> MakeKernel:
 
         def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
             source, outputs = Array(operands[0]), [Array(x) for x in written[: len(results)]]
+            size = source.size(type_.rank - 1)
+            length = lanes.stride(size + max(ROWS, lanes.width))
 
             def one(number: Number, mine: Number) -> None:
                 parts = [Matrix(Array(memref), (mine,)) for memref in written[len(results) :]]
@@ -86,8 +88,8 @@ class _Singular:
     """One matrix, a copy of which is in `across.work`."""
 
     lanes: Lanes
-    size: int
-    length: int
+    size: Place
+    length: Place
     across: Reflections
     down: Reflections
     lines: Matrix
@@ -96,14 +98,14 @@ class _Singular:
 
     @classmethod
     def of(
-        cls, lanes: Lanes, size: int, length: int, parts: Sequence[Matrix], *, with_vectors: bool
+        cls, lanes: Lanes, size: Place, length: Place, parts: Sequence[Matrix], *, with_vectors: bool
     ) -> _Singular:
         """The work on a matrix, in these parts of scratch."""
         copy, columns, *rest = parts
         bases = rest[:2] if with_vectors else [copy, columns]
         left, right, lines, panel, turned, factors, others, sums, _, kept, strip, ranges = rest[-12:]
         across = Reflections(lanes, size, size, size, copy, bases[0], panel, turned, factors, sums)
-        below = max(size - 2, 0)
+        below = most(size - 2, 0)
         down = Reflections(lanes, size, below, size, columns, bases[1], panel, turned, others, sums, 1)
         rotations = (
             Rotations(lanes, size, (bases[1], bases[0]), kept, strip, ranges) if with_vectors else None
@@ -119,7 +121,7 @@ class _Singular:
                 self.across.work[row, place] = zero
                 self.down.work[row, place] = zero
             copy_row(lanes, (matrix, row), (self.across.work, row), size)
-        with loop(size, max(size + ROWS, lanes.padded(size))) as row, loop(0, self.length, width) as place:
+        with loop(size, most(size + ROWS, lanes.padded(size))) as row, loop(0, self.length, width) as place:
             self.across.work[row, place] = zero
         with loop(0, LINES) as row, loop(0, self.length, width) as place:
             self.lines[row, place] = zero

@@ -6,11 +6,13 @@ The last block, of fewer rows, shares the code of the others: a block is some 25
 
 from __future__ import annotations
 
-from ..builder import least, loop
+from ..builder import Number, Place, ceil_divided, least, loop
 from .vectors import Lanes, Matrix, copy_row, transposed
 
 
-def transpose_in(lanes: Lanes, source: Matrix, target: Matrix, sizes: tuple[int, int], strip: Matrix) -> None:
+def transpose_in(
+    lanes: Lanes, source: Matrix, target: Matrix, sizes: tuple[Place, Place], strip: Matrix
+) -> None:
     """Write the columns of `source` as rows of `target`, padded by zeros to whole vectors and panels.
 
     A row of `target` is padded by at least one vector more.
@@ -25,20 +27,20 @@ def transpose_in(lanes: Lanes, source: Matrix, target: Matrix, sizes: tuple[int,
         count = least(rows - row, width)
         with loop(0, count) as line:
             copy_row(lanes, (source, row + line), (strip, line), columns)
-        if rows % width:
+        if isinstance(rows, Number) or rows % width:
             with loop(count, width) as line, loop(0, padded, width) as place:
                 strip[line, place] = zero
         with loop(0, padded, width) as column:
             vectors = transposed([strip.vector(width, n, column) for n in range(width)])
             for n, vector in enumerate(vectors):
                 target[column + n, row] = vector
-    first = -(-rows // width) * width
+    first = ceil_divided(rows, width) * width
     with loop(0, padded) as column, loop(first, lanes.stride(rows + width), width) as place:
         target[column, place] = zero
 
 
 def transpose_out(
-    lanes: Lanes, source: Matrix, target: Matrix, sizes: tuple[int, int], strip: Matrix
+    lanes: Lanes, source: Matrix, target: Matrix, sizes: tuple[Place, Place], strip: Matrix
 ) -> None:
     """Write the rows of `source`, padded to whole vectors, as columns of `target` of these sizes."""
     rows, columns = sizes

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..builder import Number, carried, index, loop, when
+from ..builder import Number, Place, carried, index, loop, when
 from .pending import Pending, panel_of, summed
 from .reflections import Reflections
 from .tiles import Tile
@@ -31,7 +31,7 @@ class Reduction:
     """
 
     lanes: Lanes
-    size: int
+    size: Place
     reflections: Reflections
     lines: Matrix
     pairs: Matrix
