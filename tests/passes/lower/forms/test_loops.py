@@ -316,6 +316,23 @@ def test_stacks_of_equal_shape_are_arrays_of_their_own() -> None:
     equal(adze.jit(f)(X), f(X))
 
 
+def test_loops_over_one_vector_of_counts() -> None:
+    """The second loop compares all counts with one, and stacks it (`runtime/compile/pipelines.py`)."""
+
+    def f(x: Any) -> Any:
+        counts = lax.iota(np.int32, x.shape[0])
+        _, rows = lax.scan(lambda a, k: (a * 0.5, a[:, 0] + k), x, counts)
+        added = rows[0, 0] + x
+
+        def step(a: Any, k: Any) -> Any:
+            return a * 0.5 + xp.where(counts < k, added[0], 0.0), k
+
+        return lax.scan(step, added * 2, counts)
+
+    x = np.random.default_rng(0).standard_normal((4, 4)).astype(np.float32)
+    equal(adze.trace(f, ShapeDtype(("n", "n"))).lower().compile()(x), f(x))
+
+
 def test_values_that_change_places_in_a_loop() -> None:
     def f(a: Any, b: Any) -> Any:
         def step(s: Any, i: Any) -> Any:
