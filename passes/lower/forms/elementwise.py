@@ -17,12 +17,13 @@ from ....dialects import mlir
 from ....dialects.builder.emitter import Reader
 from ....dialects.codec import Codec
 from ....dialects.ops.constants import Constant
-from ....dialects.ops.elementwise.arithmetic import Rem
+from ....dialects.ops.elementwise.arithmetic import Pow, Rem
 from ....dialects.ops.shape.rearrange import BroadcastInDim
 from ....dialects.types import FLOATS
 from ..builder import ScalarRule, Value
 from ..lowering import LoweringContext
 from ..scalars import Scalars
+from ..scalars.reals import HALVES
 
 LEAST: Final = 1.0  # a divisor that no quotient by it is infinite for
 MOST: Final = 1024.0  # nor zero, in any format
@@ -31,6 +32,10 @@ MOST: Final = 1024.0  # nor zero, in any format
 def lower_elementwise(ctx: LoweringContext, *operands: Value, **attributes: object) -> Value:
     """`linalg.generic` over all elements."""
     dtypes = tuple(t.dtype for t in ctx.operand_tensors)
+    halves = _halves(ctx)
+    if halves is not None:
+        rule, attributes = scalar_code("power_of_halves"), {"halves": halves}
+        return ctx.builder.elementwise(rule, dtypes, ctx.result_type.dtype, operands[:1], attributes)
     name = "rem_by_power_of_two" if _divides_by_power_of_two(ctx) else ctx.op.name
     return ctx.builder.elementwise(scalar_code(name), dtypes, ctx.result_type.dtype, operands, attributes)
 
@@ -41,6 +46,14 @@ def _divides_by_power_of_two(ctx: LoweringContext) -> bool:
         return False
     number = _repeated_number(ctx, ctx.operation.operands[1])
     return number is not None and LEAST <= abs(number) <= MOST and math.frexp(number)[0] in (0.5, -0.5)
+
+
+def _halves(ctx: LoweringContext) -> int | None:
+    """Twice the exponent of a power that is a root and few products: another takes 60 operations."""
+    if ctx.op is not Pow or ctx.operand_dtype not in FLOATS:
+        return None
+    number = _repeated_number(ctx, ctx.operation.operands[1])
+    return int(2 * number) if number is not None and 2 * number in HALVES else None
 
 
 def _repeated_number(ctx: LoweringContext, value: Value) -> float | None:

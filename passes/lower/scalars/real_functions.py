@@ -8,6 +8,7 @@ little.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from . import exponentials, reals, special, trigonometry
@@ -23,10 +24,12 @@ REAL: Final[dict[str, Callable[..., Term]]] = {
     "sqrt": Term.sqrt, "rsqrt": reals.rsqrt, "floor": Term.floor,
     "ceil": reals.ceil, "round": Term.rounded, "sign": reals.sign, "max": reals.maximum,
     "min": reals.minimum,
+    **{f"power_of_{halves}_halves": partial(reals.power_of_halves, halves) for halves in reals.HALVES},
 }  # fmt: skip
 
 
 SHORT: Final = frozenset(
     {"rem_by_power_of_two", "sqrt", "rsqrt", "floor", "ceil", "round", "sign", "max", "min"}
+    | {f"power_of_{halves}_halves" for halves in reals.HALVES}
 )
 """Functions of a few ops, which are emitted where they are used."""

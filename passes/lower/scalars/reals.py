@@ -8,9 +8,13 @@ the significand of x times a power of two is taken modulo that of y by repeated 
 from __future__ import annotations
 
 from math import inf, nan
+from typing import Final
 
 from ....dialects import mlir
 from .terms import Term, choose, nearest_integer, scale, small_to_float, word
+
+HALVES: Final = frozenset({-3, -1, 1, 3, 5})
+"""The exponents, times two, whose powers are a square root and at most two products or quotients."""
 
 
 def maximum(x: Term, y: Term) -> Term:
@@ -32,6 +36,22 @@ def ceil(x: Term) -> Term:
 
 def rsqrt(x: Term) -> Term:
     return 1.0 / x.sqrt()
+
+
+def power_of_halves(halves: int, x: Term) -> Term:
+    """x**(halves / 2) for `HALVES`, with the special cases of C99: +0 and infinity for -0 and -infinity.
+
+    Powers of magnitudes, so that the root sees no -0 and no -infinity. Each order of the factors overflows
+    and vanishes where the power does, not before.
+    """
+    magnitude = x.absolute()
+    root = magnitude.sqrt()
+    if halves < 0:
+        root = 1.0 / root
+    result = root / magnitude if halves == -3 else root
+    for _ in range(halves // 2 if halves > 0 else 0):
+        result = result * magnitude
+    return choose((x < 0.0) & (magnitude < inf), nan, result)
 
 
 def is_finite(x: Term) -> Term:

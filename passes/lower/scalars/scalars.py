@@ -108,6 +108,10 @@ class Scalars:
             return integers.power(Term(x), Term(y), dtype.kind == "i").value
         return self._float("pow", dtype, x, y)
 
+    def power_of_halves(self, dtype: np.dtype, halves: int, x: ir.Value) -> ir.Value:
+        """x**(halves / 2) of floats for a few odd numbers, in a few operations."""
+        return self._float(f"power_of_{halves}_halves", dtype, x)
+
     def atan2(self, dtype: np.dtype, y: ir.Value, x: ir.Value) -> ir.Value:
         """Angle of the point (x, y), with C99's signed zeros and infinities."""
         return self._float("atan2", dtype, y, x)
