@@ -14,7 +14,7 @@ module attributes {adze.hints = {bytes_moved = 0 : i64, data_tiling = false, flo
 
 // CHECK-LABEL: stream.executable private @kernel_loop
 // CHECK: %[[TURNED:.*]] = memref.alloca() {{.*}} : memref<16x16xf32>
-// CHECK: memref.store {{.*}}, %[[TURNED]]
+// CHECK: vector.store {{.*}}, %[[TURNED]]
 // CHECK: scf.for {{.*}} to %c7
-// CHECK-NOT: memref.store {{.*}}, %[[TURNED]]
+// CHECK-NOT: store {{.*}}, %[[TURNED]]
 // CHECK: vector.load %[[TURNED]]

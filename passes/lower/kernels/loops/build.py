@@ -49,6 +49,7 @@ from .sizes import move_checks, resolve_buffer_sizes, resolve_sizes
 from .sizes_before import Sizes
 from .state import yield_in_place
 from .threads import require_elements, share_among_threads
+from .turned_blocks import turn_in_blocks
 from .vector_steps import step_in_vectors
 from .workgroups import share_among_workgroups
 
@@ -189,6 +190,7 @@ def _as_loops(module: mlir.ir.Module, target: Target, sizes: Sizes, first_result
     merge_axes(module)
     keep_in_registers(module, target)
     sum_in_vectors(module, target)
+    turn_in_blocks(module, target)
     upstream(module, LOOPS)
     resolve_buffer_sizes(module, sizes, first_result)
     restrict_masked(module)

@@ -1,4 +1,4 @@
-"""Reductions of a kernel's bufferized code that vectors can do, and their code for vectors.
+"""Generics of a kernel's bufferized code that vectors can do, reductions above all, and their vectors' code.
 
 Input: a `linalg.generic` on buffers. Output: `Reduced`, which says along which loop each operand's axes go;
 and what its body yields where loops stand at a place. Idea: every operand takes each of its axes along one
@@ -60,12 +60,16 @@ class Reduced:
     @property
     def widest(self) -> int:
         """The bytes of the largest element."""
-        return max(_bytes(_element(v)) for v in self.operation.operands)
+        return max(map(self.bytes_of, range(len(self.operation.operands))))
+
+    def bytes_of(self, which: int) -> int:
+        """The bytes of an element of an operand."""
+        return _bytes(_element(self.operation.operands[which]))
 
     def runs_along(self, loop: int) -> bool:
         """Whether each operand that has axes along a loop has them side by side in memory."""
         pairs = zip(self.operation.operands, self.axes, strict=True)
-        return all(loop not in each[:-1] and (loop not in each or _is_dense(v)) for v, each in pairs)
+        return all(loop not in each[:-1] and (loop not in each or is_dense(v)) for v, each in pairs)
 
     def taken(self, which: int, at: Mapping[int, Place], along: int, width: int) -> Number:
         """An operand where the loops are `at` their places: `width` elements along a loop, or a number for
@@ -108,8 +112,27 @@ class Reduced:
 
 def reduction_of(generic: Operation) -> Reduced | None:
     """The generic, if it reduces arrays of numbers and vectors can compute what it computes."""
+    found = _with_axes(generic)
+    if found is None or not found.steps:
+        return None
+    outputs = int(generic.attributes["operandSegmentSizes"][1])
+    if outputs == 1 and _has_index(generic):
+        return None  # a mask, perhaps: `masked_steps.py` leaves out the steps that do not matter
+    return None if all(found.sizes[k] == 1 for k in found.steps) else found
+
+
+def elementwise_of(generic: Operation) -> Reduced | None:
+    """The generic, if it computes one array of numbers element by element, and vectors can."""
+    found = _with_axes(generic)
+    if found is None or found.steps or _has_index(generic):
+        return None
+    return found if int(generic.attributes["operandSegmentSizes"][1]) == 1 else None
+
+
+def _with_axes(generic: Operation) -> Reduced | None:
+    """The generic and the loops of its axes, if it has no element of no array, and vectors can compute it."""
     kinds = ["reduction" in str(kind) for kind in generic.attributes["iterator_types"]]
-    if not any(kinds) or not all(map(_is_plain, generic.operands)):
+    if not all(map(_is_plain, generic.operands)):
         return None
     maps = mlir.ir.ArrayAttr(generic.attributes["indexing_maps"])
     axes = [loops for loops in (_loops_of(mlir.ir.AffineMapAttr(a).value) for a in maps) if loops is not None]
@@ -123,19 +146,19 @@ def reduction_of(generic: Operation) -> Reduced | None:
         _is_elementwise(child.operation) for child in list(generic.regions[0].blocks[0].operations)[:-1]
     ):
         return None
-    if outputs == 1 and any(
-        child.operation.name == INDEX for child in generic.regions[0].blocks[0].operations
-    ):
-        return None  # a mask, perhaps: `masked_steps.py` leaves out the steps that do not matter
     found: dict[int, int] = {}
     for value, each in zip(generic.operands, axes, strict=True):
         for loop, size in zip(each, mlir.ir.MemRefType(value.type).shape, strict=True):
             found[loop] = max(size, found.get(loop, size))  # known, where one operand knows it
     found.pop(FIRST, None)
-    if all(found[k] == 1 for k in steps) or 0 in found.values():
+    if 0 in found.values():
         return None
     sizes = (found[k] for k in range(len(kinds)))
     return Reduced(generic, tuple(n if n >= 0 else None for n in sizes), tuple(axes), steps)
+
+
+def _has_index(generic: Operation) -> bool:
+    return any(child.operation.name == INDEX for child in generic.regions[0].blocks[0].operations)
 
 
 def _loops_of(map_: mlir.ir.AffineMap) -> tuple[int, ...] | None:
@@ -157,7 +180,7 @@ def _is_plain(value: Value) -> bool:
     return _bytes(mlir.ir.MemRefType(value.type).element_type) in (4, 8)
 
 
-def _is_dense(value: Value) -> bool:
+def is_dense(value: Value) -> bool:
     """Whether the elements of the last axis lie side by side."""
     strides, _ = mlir.ir.MemRefType(value.type).get_strides_and_offset()
     return bool(strides[-1] == 1)

@@ -207,6 +207,9 @@ class Translation:
         elif kind == "extract":
             (place,) = mlir.ir.DenseI64ArrayAttr(operation.attributes["static_position"])
             self.say(f"{results[0]} = {operands[0]}[{place}]")
+        elif kind == "shuffle":
+            mask = list(mlir.ir.DenseI64ArrayAttr(operation.attributes["mask"]))
+            self.say(f"{results[0]} = lanes([[*{operands[0]}, *{operands[1]}][k] for k in {mask}])")
         elif kind == "reduction":
             self.reduction(operation, operands, results[0])
         else:
