@@ -3,9 +3,9 @@
 The transforms are routines, for which CPUs and NVIDIA's GPUs have kernels (`passes/lower/kernels/fourier`).
 In ops, in and out are pairs of real arrays, real and imaginary parts (None: zero), so that all work is real
 matrix products. A length is split as ``n1 * n2`` with ``n1`` at most `DENSE` (Cooley and Tukey 1965): a dense
-transform of length `n1`, a product with twiddle factors, and the transform of length `n2`. A length with a
-large prime factor becomes a convolution of a length that is easy (Bluestein 1970). Constants are
-computed in float64 from exact integers modulo the length.
+transform of length `n1`, a product with twiddle factors, and the transform of length `n2`; of one signal by
+smaller products still (`by_lanes.py`). A length with a large prime factor becomes a convolution of a length
+that is easy (Bluestein 1970). Constants are computed in float64 from exact integers modulo the length.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from ....dialects.types import COMPLEX
 from ...tracing.interpreter import ops
 from .. import numpy as xp
 from ..routines import linear_routine
+from .angles import angles
+from .by_lanes import has_lanes, transform_by_lanes
 
 Parts = tuple[Any, Any]
 
@@ -90,6 +92,9 @@ def _composed(x: Parts, n: int, is_inverse: bool = False) -> Parts:
         return x
     if n <= DENSE:
         return _dense(x, n)
+    if has_lanes(n) and x[0].ndim == 1:
+        re, im = x
+        return transform_by_lanes(re, ops.zeros_like(re) if im is None else im)
     first = _largest_factor(n)
     if first > 1:
         return _split(x, first, n // first)
@@ -223,19 +228,6 @@ def _largest_factor(n: int) -> int:
         return cheapest
 
     return cost(n)[2]
-
-
-def angles(numerators: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Cosine and sine of ``-2 pi numerators / n``, from the first octant, so exact to rounding."""
-    eighth, rest = np.divmod(8 * (numerators.astype(np.int64) % n), n)
-    odd = eighth % 2 == 1
-    small = np.where(odd, n - rest, rest) * (np.pi / (4 * n))
-    cos, sin = np.cos(small), np.sin(small)
-    cos, sin = np.where(odd, sin, cos), np.where(odd, cos, sin)  # an angle within its quarter turn
-    quarter = eighth // 2
-    real = np.choose(quarter, [cos, -sin, -cos, sin])
-    imaginary = np.choose(quarter, [sin, cos, -sin, -cos])
-    return real, -imaginary
 
 
 def _dense(x: Parts, n: int) -> Parts:
