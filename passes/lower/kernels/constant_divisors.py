@@ -51,7 +51,7 @@ def _divisions(module: mlir.ir.Module) -> Iterator[Operation]:
     for executable in module.body.operations:
         if executable.operation.name in EXECUTABLES:
             divisions = (each for each in nested(executable.operation) if each.name == "arith.divf")
-            yield from (each for each in divisions if _is_of_each_element(each))
+            yield from (d for d in divisions if _number(d.operands[1]) is not None and _is_of_each_element(d))
 
 
 def _is_of_each_element(division: Operation) -> bool:
