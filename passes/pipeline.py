@@ -46,6 +46,7 @@ from .lower.kernels.routines import ExpandRoutines, RoutineKernels
 from .lower.kernels.row_moves import RowMoves
 from .lower.kernels.small_ops import GroupSmallOps
 from .lower.kernels.stencil_kernels import StencilKernels
+from .lower.merge_elementwise import MergeElementwise
 from .lower.outline_layers import InlineLayers
 from .lower.overlap_collectives import OverlapCollectives
 from .lower.plan import Plan, hints_of
@@ -127,6 +128,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     FuseReductions(),
     StartedReductions(),
     ResolveTiles(),
+    MergeElementwise(),
     InlineBodies(),
     HostNumbers(),
     UseLoopState(),

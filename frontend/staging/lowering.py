@@ -17,6 +17,7 @@ from ...passes.base import Pass
 from ...passes.lower.collective_sites import collective_sites, job_of
 from ...passes.lower.host_calls import localized
 from ...passes.lower.kernels.loops.embed import has_loop_kernels
+from ...passes.lower.merge_elementwise import computes_nothing_constant
 from ...passes.lower.plan import hints_of, is_vectorized
 from ...passes.lower.tuning.hints import ModuleHints
 from ...passes.partition.direct import DirectCollectives
@@ -24,7 +25,7 @@ from ...passes.partition.divide import divide
 from ...passes.partition.layouts import Layout, Spec, part_of
 from ...passes.partition.traffic import stated_grids
 from ...passes.pipeline import OPTIMIZE, PIPELINE, SIMPLIFIED, Observer, for_target, run_pipeline
-from ...runtime.compile.compiler import VECTORIZE_LOOPS, CompileOptions
+from ...runtime.compile.compiler import NO_CONSTANT_EXPRESSIONS, VECTORIZE_LOOPS, CompileOptions
 from ...runtime.distributed.division import Axes, Division
 from ...runtime.distributed.programs import Job
 from ...runtime.execute.host_calls import HostSite
@@ -59,6 +60,8 @@ class LoweredModule:
         """The compile options that the lowering asks for."""
         vectorizes = has_loop_kernels(self.module) or is_vectorized(self.module)
         flags = VECTORIZE_LOOPS if vectorizes else ()
+        if computes_nothing_constant(self.module):
+            flags = (*flags, NO_CONSTANT_EXPRESSIONS)
         return CompileOptions(data_tiling=self.hints().data_tiling, extra_flags=flags)
 
 

@@ -66,6 +66,9 @@ VECTORIZE_LOOPS: Final = (
 """LLVM's vectorizer, for programs with loops as kernels. It keeps the order of all float operations but of
 those that say `reassoc`, so other kernels of the program compute what they compute without it."""
 
+NO_CONSTANT_EXPRESSIONS: Final = "--iree-opt-const-expr-hoisting=false"
+"""For programs that compute nothing of constants alone: IREE does not look for it."""
+
 _KERNEL_PHASE: Final = "flow"
 WITHOUT_TILES: Final = "IREE refused the tiles of kernels"
 MACHINE_PHASE: Final = "vm"

@@ -58,8 +58,12 @@ _REDUCING: Final = tuple(
 _X86: Final = '"embedded-elf-x86_64"'
 _LEVEL: Final = ("--iree-opt-level", "O3")
 _CONST_EVAL: Final = ("--iree-opt-const-eval", "false")
-_GLOBAL: Final = {"--iree-opt-strip-assertions": "strip-assertions"}
+_GLOBAL: Final = {
+    "--iree-opt-strip-assertions": "strip-assertions",
+    "--iree-opt-const-expr-hoisting": "const-expr-hoisting",
+}
 _DISPATCH: Final = {
+    "--iree-opt-const-expr-hoisting": "const-expr-hoisting",
     "--iree-dispatch-creation-data-tiling": "data-tiling",
     "--iree-dispatch-creation-enable-aggressive-fusion": "aggressive-fusion",
     "--iree-dispatch-creation-fuse-multi-use": "fuse-multi-use",
@@ -95,10 +99,9 @@ def until_flow(flags: Sequence[str]) -> dict[str, str]:
         name, _, value = flag.partition("=")
         if name == _LEVEL[0]:
             level = value
-        elif name in _GLOBAL:
-            global_options[_GLOBAL[name]] = value
-        elif name in _DISPATCH:
-            dispatch_options[_DISPATCH[name]] = value
+        elif name in _GLOBAL or name in _DISPATCH:
+            global_options |= {_GLOBAL[name]: value} if name in _GLOBAL else {}
+            dispatch_options |= {_DISPATCH[name]: value} if name in _DISPATCH else {}
         elif name.startswith(_FLAGS_OF_PASSES) and (name, value) != _CONST_EVAL:
             return {}
     if level != _LEVEL[1]:

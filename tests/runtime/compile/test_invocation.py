@@ -14,7 +14,7 @@ import pytest
 import adze
 import adze.numpy as anp
 from adze.runtime.compile import compiler, halves, invocation
-from adze.runtime.compile.compiler import CompileOptions, compile_bytecode
+from adze.runtime.compile.compiler import NO_CONSTANT_EXPRESSIONS, CompileOptions, compile_bytecode
 from adze.runtime.compile.invocation import Invocation
 from adze.runtime.compile.libraries import without_libraries
 from adze.runtime.compile.pipelines import (
@@ -114,6 +114,8 @@ def test_flags_of_passes_are_options_of_pipelines_or_keep_the_phases() -> None:
     passes = until_flow(flags)
     assert "{aggressive-fusion=false data-tiling=false fuse-multi-use=false}" in passes["dispatch-creation"]
     assert "strip-assertions=false" in passes["global-optimization"]
+    kept = until_flow((*flags, NO_CONSTANT_EXPRESSIONS))
+    assert all("const-expr-hoisting=false" in kept[p] for p in ("global-optimization", "dispatch-creation"))
     assert until_flow((*flags, "--iree-opt-data-tiling=true")) == {}
     assert until_flow(CompileOptions(optimization="O2").flags()) == {}
     assert until_flow(()) == {}

@@ -20,6 +20,7 @@ from ....ir.aliases import Attribute, Type
 from ....ir.functions import functions
 from ...convert import Conversion
 from ...lowering import Lowering
+from ...merge_elementwise import merge_elementwise
 from ...scalars import NO_INLINE
 from .allocations import Scratch, settle_allocations, settle_for_threads
 from .buffers import drop_self_copies, read_directly, write_directly
@@ -234,6 +235,7 @@ def simplify_tensors(module: mlir.ir.Module, sizes: Sizes = NO_SIZES) -> None:
             break
         upstream(module, TIDY)
     keep_apart(module)
+    merge_elementwise(module)
     for _ in range(FUSIONS):
         upstream(module, FUSE)
         if not repeat_cheap(module):

@@ -1,0 +1,236 @@
+"""Long computations of elements, written as one op: what fuses ops one by one takes time with their square.
+
+Input: lowered functions, or the code of a kernel on tensors. Output: the same, where many elementwise
+generics of one shape, each used only by others of them, are the last of them, with the bodies of all. Idea:
+MLIR and IREE fuse the same ops, but two at a time, and copy the body that has grown so far each time.
+Computations of fewer than `FEWEST` ops stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from ...dialects import mlir
+from ..base import Pass
+from ..ir.aliases import Attribute, Block, Operation, Value
+from ..ir.functions import functions
+
+GENERIC: Final = "linalg.generic"
+FEWEST: Final = 32  # ops; the time to fuse these is a few milliseconds
+MOST_INPUTS: Final = 12  # of one op: IREE fuses no ops into one of more than 16 operands
+
+NOTHING_CONSTANT: Final = "adze.nothing_constant"
+_LEAVES: Final = ("arith.constant", "tensor.empty", "linalg.fill", "func.return", "util.return")
+
+Input = tuple[Value, Attribute]
+"""An operand from outside, and the map of its elements."""
+
+
+@dataclass(frozen=True)
+class MergeElementwise(Pass):
+    """Write long computations of elements, which are fused in any case, as one op each."""
+
+    name = "merge-elementwise"
+    leaves_adze = False
+
+    def run(self, module: mlir.ir.Module) -> bool:
+        is_merged = merge_elementwise(module) > 0
+        if is_merged and not _has_constant_expressions(module):
+            module.operation.attributes[NOTHING_CONSTANT] = mlir.ir.UnitAttr.get(module.context)
+        return is_merged
+
+
+def computes_nothing_constant(module: mlir.ir.Module) -> bool:
+    """Whether a lowered module has long computations, and none of constants alone.
+
+    IREE looks for these with the square of the ops of one body (`ConstExprAnalysis`).
+    """
+    return NOTHING_CONSTANT in module.operation.attributes
+
+
+def merge_elementwise(module: mlir.ir.Module) -> int:
+    """Merge the long computations of the functions of `module`, those in loops too; how many there are."""
+    merged = 0
+    for function in functions(module).values():
+        for block in list(_blocks(function.operation)):
+            long = [part for part in _parts(block) if len(part.members) >= FEWEST]
+            for part in long:
+                _merge(part)
+            merged += len(long)
+    return merged
+
+
+@dataclass
+class _Part:
+    """Generics, the last one first, of which only the last one's result is used by others."""
+
+    members: list[Operation] = field(default_factory=list)
+    inputs: dict[Input, None] = field(default_factory=dict)
+
+
+def _blocks(operation: Operation) -> Iterator[Block]:
+    """The blocks of at least `FEWEST` ops within, but for bodies of generics."""
+    for region in operation.regions:
+        for block in region.blocks:
+            operations = [child.operation for child in block.operations]
+            if len(operations) >= FEWEST:
+                yield block
+            for child in operations:
+                if len(child.regions) and child.name != GENERIC:
+                    yield from _blocks(child)
+
+
+def _parts(block: Block) -> list[_Part]:
+    """The elementwise generics of a block, each in the part of all its users, or in one of its own."""
+    parts: dict[Operation, _Part] = {}
+    is_identity: dict[Attribute, bool] = {}
+    for child in reversed(list(block.operations)):
+        operation = child.operation
+        if operation.name != GENERIC or not _is_elementwise(operation, is_identity):
+            continue
+        part = _part_of_users(operation, parts, is_identity)
+        if part is None or not _add(part, operation):
+            part = _Part()
+            _add(part, operation)
+        parts[operation] = part
+    return list({id(part): part for part in parts.values()}.values())
+
+
+def _is_elementwise(generic: Operation, is_identity: dict[Attribute, bool]) -> bool:
+    """Whether each element of the one result, of known sizes, is computed of elements of the operands."""
+    if len(generic.results) != 1 or len(generic.operands) < 2 or "compilation_info" in generic.attributes:
+        return False
+    if not mlir.ir.RankedTensorType(generic.results[0].type).has_static_shape:
+        return False
+    maps = generic.attributes["indexing_maps"]
+    if not _maps_to_itself(maps[len(maps) - 1], is_identity):
+        return False
+    if any("parallel" not in str(kind) for kind in generic.attributes["iterator_types"]):
+        return False
+    return not any(True for _ in generic.regions[0].blocks[0].arguments[-1].uses)
+
+
+def _maps_to_itself(map_: Attribute, is_identity: dict[Attribute, bool]) -> bool:
+    known = is_identity.get(map_)
+    if known is None:
+        affine = mlir.ir.AffineMapAttr(map_).value
+        known = affine == mlir.ir.AffineMap.get_identity(affine.n_dims, context=map_.context)
+        is_identity[map_] = known
+    return known
+
+
+def _part_of_users(
+    generic: Operation, parts: dict[Operation, _Part], is_identity: dict[Attribute, bool]
+) -> _Part | None:
+    """The part that has all users of a result, each of which takes its elements in their own places."""
+    found: _Part | None = None
+    for use in generic.results[0].uses:
+        user = use.owner.operation
+        part = parts.get(user)
+        if part is None or (found is not None and part is not found):
+            return None
+        if use.operand_number == len(user.operands) - 1:  # its destination
+            return None
+        if not _maps_to_itself(user.attributes["indexing_maps"][use.operand_number], is_identity):
+            return None
+        found = part
+    return found
+
+
+def _inputs(generic: Operation) -> list[Input]:
+    maps = generic.attributes["indexing_maps"]
+    return [(value, maps[k]) for k, value in enumerate(list(generic.operands)[:-1])]
+
+
+def _add(part: _Part, generic: Operation) -> bool:
+    """Put a generic before those of a part, if it has no more inputs than IREE fuses; whether it is in it."""
+    result = generic.results[0]
+    inputs = {key: None for key in part.inputs if key[0] != result}
+    inputs.update(dict.fromkeys(_inputs(generic)))
+    if part.members and len(inputs) > MOST_INPUTS:
+        return False
+    part.members.append(generic)
+    part.inputs = inputs
+    return True
+
+
+def _merge(part: _Part) -> None:
+    """Replace the generics of a part by one in the place of the last one."""
+    ir = mlir.ir
+    root, members = part.members[0], part.members[::-1]
+    inputs, destination = _in_order(members), root.operands[len(root.operands) - 1]
+    own_map = root.attributes["indexing_maps"][len(root.operands) - 1]
+    operands = [*(value for value, _ in inputs), destination]
+    with root.context, root.location:
+        merged = ir.Operation.create(
+            GENERIC,
+            results=[root.results[0].type],
+            operands=operands,
+            attributes={
+                "indexing_maps": ir.ArrayAttr.get([*(map_ for _, map_ in inputs), own_map]),
+                "iterator_types": root.attributes["iterator_types"],
+                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(inputs), 1]),
+            },
+            regions=1,
+            ip=ir.InsertionPoint(root),
+        )
+        types = [value.type.element_type for value in operands]
+        block = merged.regions[0].blocks.append(*types, arg_locs=[root.location] * len(types))
+        end = ir.Operation.create("linalg.yield", operands=[], ip=ir.InsertionPoint(block))
+    _move_bodies(members, dict(zip(inputs, block.arguments, strict=False)), end)
+    end.erase()
+    root.results[0].replace_all_uses_with(merged.results[0])
+    for member in part.members:
+        member.erase()
+
+
+def _in_order(members: Sequence[Operation]) -> list[Input]:
+    """The inputs of a part from outside of it, in the order of their first use."""
+    made = {member.results[0] for member in members}
+    return list(dict.fromkeys(key for m in members for key in _inputs(m) if key[0] not in made))
+
+
+def _move_bodies(members: Sequence[Operation], elements: dict[Input, Value], end: Operation) -> None:
+    """Move the bodies of generics before `end`, one behind the other, and what the last one yields."""
+    made: dict[Value, Value] = {}
+    for member in members:
+        body = member.regions[0].blocks[0]
+        for key, argument in zip(_inputs(member), list(body.arguments), strict=False):
+            argument.replace_all_uses_with(made[key[0]] if key[0] in made else elements[key])
+        *steps, yielded = [child.operation for child in body.operations]
+        for step in steps:
+            step.move_before(end)
+        made[member.results[0]] = yielded.operands[0]
+    yielded.move_before(end)
+
+
+def _has_constant_expressions(module: mlir.ir.Module) -> bool:
+    """Whether something is computed of constants alone, or could be: an array of constants counts."""
+    return any(
+        _is_constant_array(child.operation) or _follows_from_constants(child.operation)
+        for function in functions(module).values()
+        for region in function.regions
+        for block in region.blocks
+        for child in block.operations
+    )
+
+
+def _is_constant_array(operation: Operation) -> bool:
+    if operation.name != "arith.constant" or not isinstance(operation.results[0].type, mlir.ir.ShapedType):
+        return False
+    value = operation.attributes["value"]
+    return not (isinstance(value, mlir.ir.DenseElementsAttr) and value.is_splat)
+
+
+def _follows_from_constants(operation: Operation) -> bool:
+    """Whether an op on arrays has no operand but constants, empty arrays and such with one number."""
+    if operation.name in _LEAVES or not any(
+        isinstance(result.type, mlir.ir.RankedTensorType) for result in operation.results
+    ):
+        return False
+    return all(
+        not isinstance(value.owner, mlir.ir.Block) and value.owner.operation.name in _LEAVES
+        for value in operation.operands
+    )

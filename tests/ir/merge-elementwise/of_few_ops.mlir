@@ -1,0 +1,482 @@
+// Fewer than 32 ops stay as they are, and a result that others use ends a chain.
+// RUN: adze opt %s --pass-pipeline='merge-elementwise' | filecheck %s
+
+#map = affine_map<(d0) -> (d0)>
+func.func @few(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
+  %empty = tensor.empty() : tensor<8xf32>
+  %0 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%x, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %1 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%0, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %2 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%1, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %3 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%2, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %4 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%3, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %5 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%4, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %6 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%5, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %7 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%6, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %8 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%7, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %9 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%8, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %10 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%9, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %11 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%10, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %12 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%11, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %13 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%12, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %14 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%13, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %15 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%14, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %16 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%15, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %17 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%16, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %18 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%17, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %19 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%18, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %20 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%19, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %21 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%20, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %22 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%21, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %23 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%22, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %24 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%23, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %25 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%24, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %26 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%25, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %27 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%26, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %28 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%27, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %29 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%28, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %30 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%29, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  return %30 : tensor<8xf32>
+}
+func.func @cut(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %empty = tensor.empty() : tensor<8xf32>
+  %0 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%x, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %1 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%0, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %2 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%1, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %3 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%2, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %4 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%3, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %5 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%4, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %6 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%5, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %7 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%6, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %8 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%7, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %9 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%8, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %10 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%9, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %11 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%10, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %12 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%11, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %13 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%12, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %14 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%13, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %15 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%14, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %16 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%15, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %17 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%16, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %18 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%17, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %19 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%18, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %20 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%19, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %21 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%20, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %22 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%21, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %23 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%22, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %24 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%23, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %25 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%24, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %26 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%25, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %27 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%26, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %28 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%27, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %29 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%28, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %30 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%29, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %31 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%30, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %32 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%31, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %33 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%32, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %34 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%33, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %35 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%34, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %36 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%35, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %37 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%36, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %38 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%37, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %39 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%38, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %40 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%39, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %41 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%40, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %42 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%41, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %43 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%42, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %44 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%43, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %45 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%44, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %46 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%45, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %47 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%46, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %48 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%47, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %49 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%48, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %50 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%49, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %51 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%50, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %52 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%51, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %53 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%52, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %54 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%53, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %55 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%54, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %56 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%55, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %57 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%56, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %58 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%57, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %59 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%58, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %60 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%59, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %61 = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]} ins(%60, %y : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%in: f32, %other: f32, %out: f32):
+    %s = arith.mulf %in, %other : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  return %61, %30 : tensor<8xf32>, tensor<8xf32>
+}
+
+// CHECK: func.func @few
+// CHECK-COUNT-31: linalg.generic
+// CHECK: func.func @cut
+// CHECK-COUNT-62: linalg.generic
