@@ -294,7 +294,7 @@ class _Ops:
             if 0 in at:  # one number, repeated for all rows
                 if parts.shape[at.index(0)] != 1:
                     raise NoColumns("an array that all rows share becomes rows")
-                parts, at = parts.take(0, axis=at.index(0)), [d for d in at if d != 0]
+                parts, at = parts.squeeze(at.index(0)), [d for d in at if d != 0]
         others = [d for d in range(len(shape)) if d != lane]
         order = sorted(range(len(at)), key=at.__getitem__)
         sizes = [1] * len(others)

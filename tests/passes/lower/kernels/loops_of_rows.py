@@ -47,6 +47,15 @@ def until_small(x: Any) -> Any:
     return adze.vmap(one)(x)
 
 
+def scaled(x: Any, c: Any) -> Any:
+    """By an array of one element, which is the same for all rows."""
+
+    def step(i: Any, s: Any) -> Any:
+        return xp.tanh(s[0] * c + s[1]), s[1] - s[0] * 0.5
+
+    return lax.fori_loop(0, 3, step, (x, x * 2))
+
+
 def moved(x: Any) -> Any:
     """All that moves elements of a row."""
 
@@ -129,6 +138,9 @@ ROWS: Final[dict[str, list[Loop]]] = {
         (turned, [complexes(24, 2)]),
         (turned, [complexes(24, 2, dtype=np.complex128)]),
         (counted, [(floats(100, 2) * 9).astype(np.int64)]),
+        (scaled, [floats(64), floats(1)]),
+        (scaled, [floats(64, 2), floats(1)]),
+        (scaled, [floats(64, 2), floats(1, 1)]),
     ],
 }
 """Loops whose rows run by themselves."""
