@@ -1,4 +1,4 @@
-"""The numbers of Fourier transforms: cosines and sines of parts of a turn, exact to rounding.
+"""The numbers of Fourier transforms: cosines and sines of fractions of the circle, exact to rounding.
 
 Input: integers. Output: float64 arrays.
 """
