@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from .....dialects import mlir
 from ....ir.aliases import Operation, Value
-from ..tensor_sizes import GENERIC, kinds_of
+from ..tensor_sizes import GENERIC, OfAnotherKind, access_of, kinds_of
 from .vector_reductions import INDEX
 from .walk import operations_inside
 
@@ -24,7 +24,7 @@ UNROLLED: Final = 16
 bits take 1.4 times as long without)."""
 
 _FILL: Final = "linalg.fill"
-Access: TypeAlias = tuple[tuple[int, ...], ...]
+Access: TypeAlias = Sequence[tuple[int, ...]]
 """Of each operand, the loops along its axes."""
 
 
@@ -84,13 +84,11 @@ def _body(generic: Operation) -> list[Operation]:
 
 def _access(generic: Operation) -> Access | None:
     """None where an operand's axis is not along one loop, or is a number."""
-    found = []
-    for attribute in mlir.ir.ArrayAttr(generic.attributes["indexing_maps"]):
-        places = list(mlir.ir.AffineMapAttr(attribute).value.results)
-        if not all(isinstance(place, mlir.ir.AffineDimExpr) for place in places):
-            return None
-        found.append(tuple(place.position for place in places))
-    return tuple(found) if all(len(set(axes)) == len(axes) for axes in found) else None
+    try:
+        found = access_of(generic)
+    except OfAnotherKind:
+        return None
+    return found if all(len(set(axes)) == len(axes) for axes in found) else None
 
 
 def _strides(array: Value) -> list[int] | None:
