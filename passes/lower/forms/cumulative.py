@@ -1,23 +1,29 @@
 """Lowering of cumulative ops (cumsum, cumprod, cummax, cummin): prefix scans along an outer axis, in blocks.
 
 Input: a tensor and an axis. Output: the running values along it.
-Idea: `iree_linalg_ext.scan` is vectorised over the axes inside the one it runs along, so the axis is brought
-to the front. Where there are few rows to vectorise over, each is cut into blocks that are scanned like rows.
-Then the blocks' totals are scanned, and each block is combined with the total before it. Nothing is
-multiplied by zero, so that an infinity reaches only the elements after it. CUDA has kernels of our own
-(`kernels/running.py`).
+Idea: CPUs and CUDA have kernels of our own (`kernels/running_vectors.py`, `kernels/running.py`). What they do
+not take (complex numbers, unknown sizes behind the axis, other targets) is `iree_linalg_ext.scan`, which is
+vectorised over the axes inside the one it runs along, so the axis is brought to the front. Where there are
+few rows to vectorise over, each is cut into blocks that are scanned like rows. Then the blocks' totals are
+scanned, and each block is combined with the total before it. Nothing is multiplied by zero, so that an
+infinity reaches only the elements after it.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
 
 import numpy as np
 
 from ....dialects import mlir
 from ....dialects.ops.reduction import Cumulative, accumulation_dtype
-from ....dialects.types import COMPLEX
+from ....dialects.types import COMPLEX, FLOAT32, FLOATS
 from ....runtime.targets import TargetKind
 from ..builder import LinalgBuilder, Value
 from ..iree.extracted_sources import extractable
+from ..kernels import running_vectors
+from ..kernels.builder import Number
 from ..kernels.running import Running, running_values
 from ..lowering import LoweringContext
 from ..scalars import Scalars
@@ -42,10 +48,15 @@ def lower_cumulative(ctx: LoweringContext, x: Value, *, axis: int, reverse: bool
     carried = _carried_dtype(name, dtype)
     if ordering_forms.searches_by_kernel(ctx.target, b.shape(x)):
         return _by_kernel(ctx, x, axis, reverse)
+    shape = b.shape(x)
+    if ordering_forms.runs_by_vectors(ctx.target, shape, axis, carried):
+        # IREE expands extrema of halves as if they were scalars: "requires the same shape".
+        carried = FLOAT32 if carried in FLOATS and carried.itemsize == 2 else carried
+        running = _by_vectors(ctx, convert_elements(b, dtype, carried, x), axis, carried, reverse=reverse)
+        return convert_elements(b, carried, dtype, running)
     x = convert_elements(b, dtype, carried, x)
     if reverse:
         x = _reverse_axis(b, x, axis, carried)
-    shape = b.shape(x)
     last = len(shape) - 1
     order = [*(a for a in range(len(shape)) if a != axis), axis]
     rows = permute(b, x, order)
@@ -82,6 +93,41 @@ def _by_kernel(ctx: LoweringContext, x: Value, axis: int, reverse: bool) -> Valu
     running = b.bind_shape(running, (before, size, behind))
     kept = drop_unit_axes(b, running, [bool(group) for group in groups]) if not all(groups) else running
     return expand_axes(b, kept, [group for group in groups if group], shape)
+
+
+def _by_vectors(ctx: LoweringContext, x: Value, axis: int, dtype: np.dtype, *, reverse: bool) -> Value:
+    """Running values by the kernel of CPUs."""
+    assert issubclass(ctx.op, Cumulative)
+    b = ctx.builder
+    shape = b.shape(x)
+    groups = [list(range(axis)), list(range(axis, len(shape)))]
+    rows = collapse_axes(b, x, groups)
+    how = running_vectors.Running(
+        name=f"{ctx.op.name}-{dtype}",
+        combine=_combination(ctx.op.name, dtype),
+        neutral=ctx.op.identity(dtype),
+        reverse=reverse,
+        lanes=ordering_forms.running_lanes(ctx.target, dtype),
+    )
+    behind = prod(n for n in shape[axis + 1 :] if isinstance(n, int))
+    sizes = b.shape(rows)
+    running = running_vectors.running_values(ctx.kernels, rows, (sizes[0], sizes[1]), behind, how)
+    running = b.bind_shape(running, sizes)
+    if not axis:
+        running, groups = drop_unit_axes(b, running, [False, True]), groups[1:]
+    return expand_axes(b, running, groups, shape)
+
+
+def _combination(name: str, dtype: np.dtype) -> Callable[[Number, Number], Number]:
+    """How numbers of a dtype, and vectors of them, are combined."""
+    if name == "cumsum":
+        return Number.__add__
+    if name == "cumprod":
+        return Number.__mul__
+    extremum = "max" if name == "cummax" else "min"
+    suffix = "imumf" if dtype in FLOATS else "si" if dtype.kind == "i" else "ui"
+    build = getattr(mlir.arith, f"{extremum}{suffix}")
+    return lambda earlier, here: Number(build(earlier.value, here.value))
 
 
 def _carried_dtype(name: str, dtype: np.dtype) -> np.dtype:

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from ....dialects.types import FLOAT32
+import numpy as np
+
+from ....dialects.types import FLOAT32, FLOATS, INTEGERS
 from ....runtime.targets import Target, TargetKind
 from . import gpu_rows
 from .configuration import SMALL, Size, has_kernels
@@ -17,6 +19,7 @@ from .texts import divisor, lanes, tiles_text
 
 RANKED: Final = 2048  # the longest row whose elements are compared each with each
 KERNEL_SORTED: Final = 64  # the longest row that no kernel of our own sorts
+MOST_RUNNING: Final = 16  # elements of a vector whose running values are computed
 FEW_SELECTED: Final = 2  # up to so many greatest elements are searched for one by one
 
 
@@ -49,6 +52,17 @@ def selects_by_kernel(target: Target, count: Size, size: Size, k: int) -> bool:
 def searches_by_kernel(target: Target, shape: Sequence[Size]) -> bool:
     """Whether elements of rows are searched for, sorted or summed up by kernels for GPUs of our own."""
     return target.kind is TargetKind.CUDA and all(isinstance(n, int) and 0 < n < 1 << 31 for n in shape)
+
+
+def runs_by_vectors(target: Target, shape: Sequence[Size], axis: int, dtype: np.dtype) -> bool:
+    """Whether the running values along an axis are computed by the kernel of CPUs."""
+    is_real = dtype in FLOATS | INTEGERS
+    return has_kernels(target) and is_real and all(isinstance(n, int) and n for n in shape[axis + 1 :])
+
+
+def running_lanes(target: Target, dtype: np.dtype) -> int:
+    """How many elements each vector of that kernel has; more take more shuffles."""
+    return min(lanes(target, dtype), MOST_RUNNING)
 
 
 def selects(size: Size, k: int) -> bool:
