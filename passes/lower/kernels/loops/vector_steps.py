@@ -5,7 +5,8 @@ another one, which computes each element that it stores from buffers that it doe
 them in a step. What is left over is a shorter vector if it is a power of two. Otherwise the last vector
 overlaps the one before, and what both store is the same.
 Idea: LLVM makes vectors of such loops too, but asks before each whether the buffers overlap, and does what is
-left over element by element. Where a loop is short, both cost as much as its vectors.
+left over element by element; where a loop but copies, it calls a function. Where a loop is short, these cost
+as much as its vectors.
 """
 
 from __future__ import annotations
@@ -137,7 +138,6 @@ class _Steps:
         return (
             bool(written)
             and all(map(self._is_of_vectors, self._inside))
-            and any(map(self._is_number, self._inside))
             and all(_is_own(access.base) for access in self._accesses)
             and len(set(written)) == len(written)
             and not any(access.base in written for access in self._accesses if not access.is_store)
@@ -162,13 +162,6 @@ class _Steps:
             return False
         kinds = {isinstance(v.type, mlir.ir.IndexType) for v in [*operation.operands, *operation.results]}
         return len(kinds) == 1
-
-    @staticmethod
-    def _is_number(operation: Operation) -> bool:
-        """Whether an op computes a number; LLVM calls a function where a loop but copies."""
-        return operation.name not in (LOAD, STORE) and not isinstance(
-            operation.results[0].type, mlir.ir.IndexType
-        )
 
     def _changes(self, value: Value) -> bool:
         """Whether a value is one of a step."""

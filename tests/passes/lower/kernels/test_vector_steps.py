@@ -82,7 +82,7 @@ DOUBLE = "%s = arith.addf %a, %a : f32\n"
         (LOAD + DOUBLE + STORE + "\n" + STORE.replace("%j", "%c1"), False),  # two stores to one buffer
         (LOAD + DOUBLE + STORE.replace("[%i, %j]", "[%j, %i]"), False),
         (LOAD.replace("%j", "%c1") + DOUBLE + STORE, True),  # a number for all steps
-        (LOAD + STORE.replace("%s", "%a"), False),  # a copy
+        (LOAD + STORE.replace("%s", "%a"), True),  # a copy
         ("%d = arith.muli %j, %c1 : index\n" + LOAD.replace("%j", "%d") + DOUBLE + STORE, False),
         ("%d = arith.subi %n, %j : index\n" + LOAD.replace("%j", "%d") + DOUBLE + STORE, False),  # backwards
         (
