@@ -1,5 +1,5 @@
 // A cumulative op from the end is one from the start between two reversals, the second behind a barrier.
-// RUN: adze opt %s --pass-pipeline='lower{target=cpu:x86-64-v4},canonicalize' | filecheck %s
+// RUN: adze opt %s --pass-pipeline='lower{target=vulkan:ampere},canonicalize' | filecheck %s
 
 func.func @f(%x: tensor<10xf32>) -> tensor<10xf32> {
   %0 = "adze.cummax"(%x) {axis = 0 : i64, reverse = true} : (tensor<10xf32>) -> tensor<10xf32>

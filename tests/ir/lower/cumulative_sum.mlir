@@ -1,5 +1,5 @@
 // A cumulative sum is a scan of linalg_ext along the leading axis, from minus zero, which no sum notices.
-// RUN: adze opt %s --pass-pipeline='lower{target=cpu:x86-64-v4},canonicalize' | filecheck %s
+// RUN: adze opt %s --pass-pipeline='lower{target=vulkan:ampere},canonicalize' | filecheck %s
 
 func.func @f(%x: tensor<3x10xf32>) -> tensor<3x10xf32> {
   %0 = "adze.cumsum"(%x) {axis = 1 : i64, reverse = false} : (tensor<3x10xf32>) -> tensor<3x10xf32>

@@ -1,5 +1,5 @@
 // A long cumulative sum scans blocks side by side, then adds to each the sum of those before it.
-// RUN: adze opt %s --pass-pipeline='lower{target=cpu:x86-64-v4},canonicalize' | filecheck %s
+// RUN: adze opt %s --pass-pipeline='lower{target=vulkan:ampere},canonicalize' | filecheck %s
 
 func.func @f(%x: tensor<8192xf32>) -> tensor<8192xf32> {
   %0 = "adze.cumsum"(%x) {axis = 0 : i64, reverse = false} : (tensor<8192xf32>) -> tensor<8192xf32>
