@@ -43,6 +43,11 @@ from .plan import target_of
 
 MOVED: Final = 0.5
 """Nanoseconds for an element that is moved between the combinations of a tree: it is in no view there."""
+MOVING: Final = 150.0
+"""Nanoseconds for an op that moves such elements."""
+PREFERRED: Final = 0.2
+"""What part of the estimate a loop is taken to last: of functions of numbers it is three times too high, and
+the other form takes five times as long to compile."""
 
 
 @dataclass(frozen=True)
@@ -134,8 +139,9 @@ class _Choices:
         refused = set()
         for label, application in self._between_loops_and_others():
             other, loop = application.attributes["branches"]
-            moved = MOVED * self._moved_elements(other)
-            times[label] += Time(costs.function(other).host + moved, costs.function(loop).kernel)
+            times[label] += Time(
+                costs.function(other).host + self._moving(other), PREFERRED * costs.function(loop).kernel
+            )
             if any(obstacles.of(*found) is not None for found in self._loops(loop)):
                 refused.add(label)
         return {label: label not in refused and time.kernel <= time.host for label, time in times.items()}
@@ -153,17 +159,17 @@ class _Choices:
                 elif application.op is Cond and application.operands[0] in labels:
                     yield labels[application.operands[0]], application
 
-    def _moved_elements(self, symbol: str) -> int:
-        """Elements that the function, and those that it refers to, take apart and put together again."""
-        total = 0
+    def _moving(self, symbol: str) -> float:
+        """Nanoseconds in which the function, and those that it refers to, take arrays apart and join them."""
+        total = 0.0
         for child in body(self.functions[symbol]).operations:
             application = self.reader.read(child.operation)
             if application is None:
                 continue
-            total += sum(map(self._moved_elements, referenced(application)))
+            total += sum(map(self._moving, referenced(application)))
             if issubclass(application.op, Movement):
                 types = [self.reader.codec.read_type(v.type) for v in child.operation.results]
-                total += sum(elements(t) for t in types if isinstance(t, TensorType))
+                total += MOVING + MOVED * sum(elements(t) for t in types if isinstance(t, TensorType))
         return total
 
     def _loops(self, symbol: str) -> Iterator[tuple[Operation, Application]]:
