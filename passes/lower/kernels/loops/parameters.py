@@ -7,6 +7,7 @@ then for constant arrays, then for the results: a loop starts in the buffer that
 from __future__ import annotations
 
 from collections.abc import Set
+from typing import Final
 
 from .....dialects import mlir
 from ....ir.aliases import Attribute, Block, Operation, Type, Value
@@ -18,6 +19,9 @@ from .outline import KERNEL
 from .state import write_into
 from .walk import initial_operand, nested, operations_named, terminator
 from .windows import VIEWS, base_of
+
+RESULT: Final = "result"
+"""The location of what writes a result, which stays with the copies that bufferization makes of it."""
 
 
 def constants_to_arguments(module: mlir.ir.Module) -> list[Attribute]:
@@ -72,7 +76,8 @@ def to_buffers(module: mlir.ir.Module) -> list[Type]:
 def order_results(module: mlir.ir.Module) -> None:
     """Copy a result that lies in the buffer of another one before that is written; in place.
 
-    Bufferization computes a result in the buffer of another one, and copies all in their order.
+    Bufferization computes a result in the buffer of another one, and copies all in their order. A copy that a
+    result begins as is none of these: what follows it takes the new elements of its target.
     """
     block = functions(module)[KERNEL].operation.regions[0].blocks[0]
     end = terminator(block)
@@ -86,16 +91,19 @@ def order_results(module: mlir.ir.Module) -> None:
 
 
 def _last_copies(block: Block) -> list[Operation]:
-    """The copies to results at the end of a function, where numbers may be stored beside them."""
-    arguments = list(block.arguments)
+    """The copies that write results at the end of a function, where numbers may be stored beside them."""
     copies: list[Operation] = []
     for child in reversed(list(block.operations)[:-1]):
         operation = child.operation
-        if operation.name == "memref.copy" and operation.operands[1] in arguments:
+        if operation.name == "memref.copy" and _writes_result(operation):
             copies.insert(0, operation)
         elif operation.name not in VIEWS and not _stores_number(operation):
             break
     return copies
+
+
+def _writes_result(operation: Operation) -> bool:
+    return str(operation.location) == f'loc("{RESULT}")'
 
 
 def _stores_number(operation: Operation) -> bool:
@@ -230,6 +238,7 @@ def _write(result: Value, home: Value) -> None:
             "bufferization.materialize_in_destination",
             operands=[result, home],
             attributes={"restrict": unit, "writable": unit},
+            loc=mlir.ir.Location.name(RESULT),
         )
     else:
         mlir.ir.Operation.create("memref.store", operands=[result, home])

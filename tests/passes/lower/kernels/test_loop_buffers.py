@@ -13,7 +13,7 @@ from adze.passes.lower.kernels.loops.buffers import drop_self_copies, read_direc
 from adze.passes.lower.kernels.loops.bytes import store_bytes
 from adze.passes.lower.kernels.loops.destinations import own_destinations
 from adze.passes.lower.kernels.loops.errors import KernelError
-from adze.passes.lower.kernels.loops.parameters import order_results
+from adze.passes.lower.kernels.loops.parameters import RESULT, order_results
 from adze.passes.lower.kernels.loops.walk import operations_inside
 
 ADD = """linalg.generic {indexing_maps = [affine_map<(d) -> (d)>, affine_map<(d) -> (d)>],
@@ -404,7 +404,9 @@ def copied(*pairs: tuple[str, str]) -> str:
     """A kernel of arguments %a and results %x, %y and %z that ends with copies."""
     arrays = ", ".join(f"%{name}: memref<4xf32>" for name in "axyz")
     type_ = "memref<4xf32> to memref<4xf32>"
-    copies = "\n".join(f"memref.copy %{source}, %{target} : {type_}" for source, target in pairs)
+    copies = "\n".join(
+        f'memref.copy %{source}, %{target} : {type_} loc("{RESULT}")' for source, target in pairs
+    )
     return f"func.func @kernel({arrays}) {{\n{copies}\nreturn\n}}"
 
 
@@ -420,6 +422,11 @@ def test_a_result_is_copied_from_the_place_of_another_one_first(
     before: Sequence[tuple[str, str]], after: Sequence[tuple[str, str]]
 ) -> None:
     assert text(copied(*before), order_results) == text(copied(*after), lambda _: None)
+
+
+def test_a_copy_that_a_result_begins_as_stays_first() -> None:
+    code = copied(("a", "x"), ("x", "y")).replace(f' loc("{RESULT}")', "", 1)
+    assert text(code, order_results) == text(code, lambda _: None)
 
 
 def test_copies_before_an_element_is_stored_stay() -> None:

@@ -242,3 +242,22 @@ def test_loops_that_go_on_where_others_ended() -> None:
         same(compiled(*given), expected, "loops in a row")
     for x, y in zip(given, before, strict=True):
         np.testing.assert_array_equal(x, y)
+
+
+def test_a_step_that_only_moves_arrays() -> None:
+    """Of two steps at once nothing but copies is left, and parts of them are taken in their order."""
+
+    def exchanged(part: Any, steps: int) -> Any:
+        def step(i: Any, s: Any) -> Any:
+            return s[1], s[0], part(s[1])
+
+        return lambda a, b: lax.fori_loop(0, steps, step, (a, b, part(a)))
+
+    parts = (lambda b: b[:, 5], lambda b: b[3], lambda b: b[2, 4])
+    kinds = [(exchanged(part, steps), steps) for part in parts for steps in (4, 5, 6, 7, 23)]
+    given = floats(24, 24), floats(24, 24)
+    traced = adze.trace(lambda a, b: [function(a, b) for function, _ in kinds], *given)
+    assert set(decisions(traced)) == {"kernel"}
+    results = traced.lower().compile()(*given)
+    for result, (function, steps) in zip(results, kinds, strict=True):
+        same(result, function(*given), f"{steps} steps")
