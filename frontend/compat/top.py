@@ -19,7 +19,7 @@ from ..sharding.ranks import Rank as Device
 from ..staging.jax_settings import Config
 from ..staging.jax_settings import config as settings
 from ..tracing.array import ArrayMethods as Array
-from ..tracing.frames import at_compile_time as ensure_compile_time_eval
+from ..tracing.interludes import at_compile_time as ensure_compile_time_eval
 from ..tracing.locations import user_location_text
 from .devices import device_count as device_count
 from .devices import devices as devices

@@ -28,11 +28,12 @@ from .. import tree
 from ..tracing.array import Array
 from ..tracing.closed_over import held_by
 from ..tracing.default_dtypes import is_float32, names_widening
-from ..tracing.frames import Program, hold
+from ..tracing.frames import hold
 from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of, has_layouts
 from ..tracing.interpreter import as_value, as_weak
 from ..tracing.layouts import layout_of
 from ..tracing.mesh_in_force import mesh_in_force
+from ..tracing.program import Program
 from ..tracing.references import uses
 from ..tracing.scalars import is_python_scalar
 from ..tracing.visible import Seen, is_plain, may_be_known, seen_by, surroundings

@@ -22,9 +22,11 @@ from ...passes.analysis.evaluate import Evaluation, is_watching
 from .. import tree
 from ..tracing.array import Array
 from ..tracing.default_dtypes import is_float32
-from ..tracing.frames import Program, current_frame, trace_of
+from ..tracing.frames import current_frame
 from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of, keep_dimensions
+from ..tracing.interludes import trace_of
 from ..tracing.interpreter import ops
+from ..tracing.program import Program
 from ..tracing.sizes import minimum
 
 _MOST_KEPT: Final = 64

@@ -16,9 +16,9 @@ from ...dialects.builder.emitter import Reader
 from ...passes.ir.functions import body, split_body
 from ...passes.ir.functions import function as find_function
 from ..errors import UnsupportedError
-from ..tracing.frames import Program
 from ..tracing.interpreter import ops
 from ..tracing.locations import user_location_text
+from ..tracing.program import Program
 
 
 def applied(application: Application, operands: Sequence[Any]) -> list[Any]:

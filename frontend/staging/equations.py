@@ -27,10 +27,11 @@ from ..library.lax.primitive_attributes import described
 from ..library.lax.primitives import Primitive
 from ..library.traced_ops import applied
 from ..tracing.array import Array, number_of
-from ..tracing.frames import Program, current_frame
+from ..tracing.frames import current_frame
 from ..tracing.function_scope import FunctionScope, argument_of, imported
 from ..tracing.interpreter import as_value
 from ..tracing.jax_rules import follows_jax
+from ..tracing.program import Program
 from ..tracing.specs import ShapeDtype
 from .jaxpr_text import equation_text, jax_text
 from .nested_calls import JITTED

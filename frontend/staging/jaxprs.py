@@ -22,11 +22,12 @@ from .. import tree
 from ..errors import ArgumentError
 from ..tracing.array import moment
 from ..tracing.default_dtypes import floating
-from ..tracing.frames import Program, current_frame
+from ..tracing.frames import current_frame
 from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of
 from ..tracing.interpreter import as_value, narrow_numbers
 from ..tracing.jax_rules import follows_jax
 from ..tracing.locations import user_location_text
+from ..tracing.program import Program
 from ..tracing.specs import ShapeDtype
 from ..tracing.trace import function_name
 from ..tracing.wrapped import wraps

@@ -23,7 +23,8 @@ from ..errors import ArgumentError
 from ..sharding.arrays import is_divided
 from ..tracing.array import Array
 from ..tracing.default_dtypes import CHOICES, chosen, is_float32, names_widening
-from ..tracing.frames import JIT_DISABLED, current_frame, suspended_frame, trace_of
+from ..tracing.frames import JIT_DISABLED, current_frame
+from ..tracing.interludes import suspended_frame, trace_of
 from ..tracing.interpreter import laid_out
 from ..tracing.locations import located, user_location_text
 from ..tracing.mesh_in_force import MESH, mesh_in_force

@@ -23,10 +23,11 @@ from ...runtime.errors import ArtifactError
 from .. import written_trees
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.argument_sizes import solved
-from ..tracing.frames import Frame, Program, current_frame
+from ..tracing.frames import Frame, current_frame
 from ..tracing.function_scope import FunctionScope
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
+from ..tracing.program import Program
 from ..tracing.sizes import Dim, size_of_text
 from ..tracing.specs import BoundedName, ShapeDtype
 from .exported_calls import ExportedCall

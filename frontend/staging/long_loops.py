@@ -19,8 +19,9 @@ from ...dialects.communicator import bound
 from ...dialects.errors import AdzeError
 from ...passes.analysis.long_loops import LOOP
 from ...passes.ir.functions import functions
-from ..tracing.frames import JIT_DISABLED, Program
+from ..tracing.frames import JIT_DISABLED
 from ..tracing.function_scope import FunctionScope
+from ..tracing.program import Program
 from .jitted import Jitted
 
 _MOST: Final = 256

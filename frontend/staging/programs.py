@@ -25,9 +25,9 @@ from ...runtime.artifact.manifest import GETTER, SETTER
 from .. import tree
 from ..errors import ArgumentError, TraceError
 from ..tracing.array import Array
-from ..tracing.frames import Program as Module
 from ..tracing.frames import Tracer
 from ..tracing.locations import located, user_location_text
+from ..tracing.program import Program as Module
 from ..tracing.specs import ShapeDtype
 from ..tracing.trace import (
     MOST_BYTES,

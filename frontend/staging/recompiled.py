@@ -20,7 +20,7 @@ from ...runtime.artifact.signature import ArraySpec
 from ...runtime.errors import ArtifactError
 from ...runtime.targets import Target
 from .. import tree
-from ..tracing.frames import Program
+from ..tracing.program import Program
 from ..tracing.trace import HeldArray, Parameter, TracedProgram
 from .compiled import Compiled
 from .held import written_array

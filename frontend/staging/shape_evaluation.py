@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import tree
-from ..tracing.frames import Frame, current_frame, recording, suspended_frame
+from ..tracing.frames import Frame, current_frame, recording
+from ..tracing.interludes import suspended_frame
 from ..tracing.interpreter import as_value, ops
 from ..tracing.sizes import Dim
 from ..tracing.specs import ShapeDtype

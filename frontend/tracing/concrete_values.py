@@ -24,7 +24,8 @@ from ...passes.analysis.evaluate import Evaluation
 from .array import Array
 
 if TYPE_CHECKING:
-    from .frames import Frame, Program
+    from .frames import Frame
+    from .program import Program
 
 
 class UnknownValueError(Exception):

@@ -1,6 +1,6 @@
 """Tracers and the frames that record them: how a Python function becomes a `func.func` of adze ops.
 
-Input: ops applied to tracers on this thread. Output: a finished `func.func` in a `Program`.
+Input: ops applied to tracers on this thread. Output: a finished `func.func` in a `Program` (`program.py`).
 
 Idea: a `Frame` is one function under construction. Applying an op to a `Tracer` appends the op to the frame
 on top of this thread's stack. A tracer of an enclosing frame is captured: it becomes one more argument of
@@ -11,21 +11,20 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from ...dialects import mlir
 from ...dialects.builder.emitter import Emitter
-from ...dialects.codec import Codec
 from ...dialects.dialect import BY_NAME
 from ...dialects.op import Op
 from ...dialects.ops.constants import Constant
 from ...dialects.types import SIZE, TensorType, storage
-from ...passes.ir.construction import add_function, finish_function, unique_symbol
+from ...passes.ir.construction import add_function, finish_function
 from ..errors import LeakedTracerError
 from .array import Array
 from .asked_elements import AskedForElements
@@ -37,53 +36,15 @@ from .concrete_values import (
     keep_fixed_values,
 )
 from .jax_rules import Installed, follows_jax
-from .locations import place_of_op, user_location_text
+from .locations import user_location_text
 from .operators import library_function
+from .program import Program
 from .sizes import Dim
-
-if TYPE_CHECKING:
-    from .size_assumptions import SizeAssumptions
 
 JIT_DISABLED: Final[ContextVar[bool]] = ContextVar("disable_jit", default=False)
 """Whether functions run as the Python that they are: `disable_jit`."""
 
 _sharding_of = library_function("sharding_of")
-
-
-class Program:
-    """One MLIR module under construction, with the context and caches that its frames share."""
-
-    def __init__(self, name: str = "program") -> None:
-        self.context = mlir.new_context(is_light=True)
-        self.codec = Codec(self.context)
-        self.unknown = mlir.ir.Location.unknown(self.context)
-        self.module = mlir.ir.Module.create(self.unknown)
-        self.symbols: set[str] = set()
-        self.memo: dict[Any, Any] = {}
-        self.callees: list[Any] = []  # Python functions that the program calls by name
-        self.arrays: dict[Any, Array] = {}
-        """The arrays of rank 0 that are constants of its functions, by the values of these constants."""
-        self.lifted: dict[int, Array | None] | None = None
-        """Arrays, by their `id`, that inner functions capture from the outermost one, in place of constants
-        of their own; of NumPy's arrays what `as_value` made of them."""
-        self.assumptions: SizeAssumptions | None = None
-        """What is known of named sizes of its arguments beyond their names."""
-        self._locations: dict[tuple[str, int], mlir.ir.Location] = {}
-
-    def unique_symbol(self, name: str) -> str:
-        """`name`, or `name_1`, `name_2`, ... when it is taken: reserved here, or made by an engine."""
-        symbol = unique_symbol(self.module, name, reserved=self.symbols)
-        self.symbols.add(symbol)
-        return symbol
-
-    def location(self, key: tuple[str, int] | None = None) -> mlir.ir.Location:
-        """A file and line, by default the user's current one, as an MLIR location."""
-        key = key or place_of_op()
-        location = self._locations.get(key)
-        if location is None:
-            file = key[0].encode(errors="backslashreplace").decode()  # names of files need not be UTF-8
-            location = self._locations[key] = mlir.ir.Location.file(file, key[1], 1, self.context)
-        return location
 
 
 class Tracer(AskedForElements):
@@ -184,7 +145,7 @@ class Tracer(AskedForElements):
             return self.kept.numpy()
         if not self.frame.open:
             raise leaked(self)
-        for frame in _stack.frames:
+        for frame in STACK.frames:
             frame.asked = True
         return np.asarray(self.frame.values.of(self.value))
 
@@ -360,7 +321,7 @@ class Frame:
         if known is not None:
             return known[1]
         if not (outer.frame.open and self._encloses(outer.frame)) and not self._is_argument_above(key):
-            raise _leak(outer)
+            raise leaked(outer)
         value = self.block.add_argument(self.program.codec.write_type(type_), self.program.location())
         self.captured[key] = (outer, value)
         axes = outer.frame.varying.get(outer.value, frozenset()) | self.least
@@ -409,12 +370,13 @@ class _Stack(threading.local):
         """The frame that `at_compile_time` left, to which ops on its values still belong."""
 
 
-_stack = _Stack()
+STACK: Final = _Stack()
+"""The frames that this thread records, the outermost first."""
 
 
 def current_frame() -> Frame | None:
     """The frame that ops are recorded in on this thread, None outside a trace."""
-    frames = _stack.frames
+    frames = STACK.frames
     return frames[-1] if frames else None
 
 
@@ -437,58 +399,15 @@ def require_frame(owner: Frame) -> Frame:
 @contextmanager
 def recording(frame: Frame) -> Iterator[Frame]:
     """Make `frame` the one that ops are recorded in."""
-    _stack.frames.append(frame)
+    STACK.frames.append(frame)
     try:
         yield frame
     except BaseException:
         frame.discard()
         raise
     finally:
-        popped = _stack.frames.pop()
+        popped = STACK.frames.pop()
         assert popped is frame
-
-
-@contextmanager
-def outside_traces() -> Iterator[None]:
-    """Let what runs here be no part of what this thread traces: a function that a program calls."""
-    frames, _stack.frames = _stack.frames, []
-    try:
-        yield
-    finally:
-        _stack.frames = frames
-
-
-@contextmanager
-def at_compile_time() -> Iterator[None]:
-    """Compute at once, inside a trace, what is known: `jax.ensure_compile_time_eval`.
-
-    An op on a traced value has no value yet, and is recorded as it is without this context.
-    """
-    suspended, _stack.suspended = _stack.suspended, current_frame() or _stack.suspended
-    try:
-        with outside_traces():
-            yield
-    finally:
-        _stack.suspended = suspended
-
-
-def suspended_frame() -> Frame | None:
-    """The frame that ops on traced values are recorded in although none is current, or None."""
-    return _stack.suspended
-
-
-@contextmanager
-def trace_of(values: Iterable[Any]) -> Iterator[None]:
-    """Go on, inside `at_compile_time`, with the trace that it left, if one of the values is traced there."""
-    frame = _stack.suspended
-    resumed = frame is not None and not _stack.frames and any(isinstance(v, Tracer) for v in values)
-    if resumed and frame is not None:
-        _stack.frames = [frame]
-    try:
-        yield
-    finally:
-        if resumed:
-            _stack.frames = []
 
 
 def hold(arrays: Sequence[Array], arguments: Sequence[Tracer]) -> None:
@@ -499,7 +418,8 @@ def hold(arrays: Sequence[Array], arguments: Sequence[Tracer]) -> None:
         frame.hold(array, argument)
 
 
-def _leak(value: Tracer | Dim) -> LeakedTracerError:
+def leaked(value: Tracer | Dim) -> LeakedTracerError:
+    """The error for a traced value that is used while no frame that may see it is being recorded."""
     what = value.type if isinstance(value, Tracer) else f"dimension {value}"
     origin = value.origin() if isinstance(value, Tracer) else "a traced function"
     return LeakedTracerError(
@@ -507,8 +427,3 @@ def _leak(value: Tracer | Dim) -> LeakedTracerError:
         where=user_location_text(),
         hint="return it from the function instead of storing it in a list, an attribute or a global",
     )
-
-
-def leaked(value: Tracer) -> LeakedTracerError:
-    """The error for a tracer that is used while no frame that may see it is being recorded."""
-    return _leak(value)

@@ -30,19 +30,12 @@ from ...passes.ir.functions import functions, rename_references, split_body
 from .. import tree
 from .array import Array
 from .concrete_values import KnownArgument, MappedArgument
-from .frames import (
-    Frame,
-    Program,
-    Tracer,
-    capture_key,
-    current_frame,
-    recording,
-    suspended_frame,
-    trace_of,
-)
+from .frames import Frame, Tracer, capture_key, current_frame, recording
+from .interludes import suspended_frame, trace_of
 from .interpreter import as_value, laid_out, ops, wide_of
 from .layouts import Layout, keep_results, lay, layout_of
 from .operators import library_function
+from .program import Program
 from .sizes import Dim
 from .trace import argument_tracer, result_values
 from .varying import axes_of_value, least_axes, varied

@@ -34,7 +34,8 @@ from ..errors import ArgumentTypeError, OutOfRangeError
 from .array import Array, is_frozen
 from .default_dtypes import floating, is_narrow_program, narrowed, stated_dtype, yields
 from .exchange import of_dlpack
-from .frames import Frame, Tracer, current_frame, leaked, suspended_frame
+from .frames import Frame, Tracer, current_frame, leaked
+from .interludes import suspended_frame
 from .jax_rules import FLOAT0
 from .layouts import follow, layouts_of_results
 from .locations import located, user_location_text

@@ -22,7 +22,8 @@ from .locations import user_location_text
 from .varying import mesh_axes
 
 if TYPE_CHECKING:
-    from .frames import Frame, Program
+    from .frames import Frame
+    from .program import Program
 
 
 class Layout(NamedTuple):

@@ -25,11 +25,12 @@ from .. import tree
 from ..errors import ArgumentTypeError, TraceError
 from .argument_sizes import check_assumptions, check_bounds, check_shared_dimensions
 from .array import Array
-from .frames import Frame, Program, Tracer, recording
+from .frames import Frame, Tracer, recording
 from .interpreter import as_value, as_weak, wide_of
 from .jax_rules import follows_jax
 from .layouts import Layout, lay, layout_of
 from .locations import user_location_text
+from .program import Program
 from .sizes import Dim, named_size
 from .specs import ShapeDtype, SpecError
 from .symbolic import SymbolicDim, assumptions_of

@@ -21,7 +21,8 @@ from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError, CallbackError
 from ..tracing.array import Array
 from ..tracing.default_dtypes import floating
-from ..tracing.frames import current_frame, outside_traces
+from ..tracing.frames import current_frame
+from ..tracing.interludes import outside_traces
 from ..tracing.function_scope import resumes_trace
 from ..tracing.interpreter import as_value, ops
 from ..tracing.jax_rules import follows_jax

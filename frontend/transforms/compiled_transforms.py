@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..tracing.frames import current_frame, suspended_frame
+from ..tracing.frames import current_frame
+from ..tracing.interludes import suspended_frame
 from ..tracing.jax_rules import Installed
 
 Transform = Callable[[Callable[..., Any]], Callable[..., Any]]

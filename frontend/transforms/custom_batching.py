@@ -19,8 +19,9 @@ from .. import tree
 from ..errors import TraceError
 from ..tracing.closed_over import closed_over
 from ..tracing.concrete_values import KnownArgument
-from ..tracing.frames import capture_key, current_frame, trace_of
+from ..tracing.frames import capture_key, current_frame
 from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of
+from ..tracing.interludes import trace_of
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.trace import function_name

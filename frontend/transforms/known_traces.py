@@ -17,8 +17,9 @@ from typing import Any, Final
 from weakref import WeakSet
 
 from ..tracing.array import Array
-from ..tracing.frames import JIT_DISABLED, current_frame, suspended_frame
+from ..tracing.frames import JIT_DISABLED, current_frame
 from ..tracing.function_scope import FunctionScope, PrivateFunction, keep_evaluation
+from ..tracing.interludes import suspended_frame
 from ..tracing.layouts import layout_of
 from ..tracing.visible import may_be_known, seen_by, surroundings
 

@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from ....dialects.errors import AdzeError
 from ...tracing.array import Array
-from ...tracing.frames import Tracer, outside_traces
+from ...tracing.frames import Tracer
+from ...tracing.interludes import outside_traces
 from ..errors import ModelError
 from .calls import Call, constant, has_elements
 from .expansions import standard_function

@@ -11,7 +11,7 @@ import pytest
 
 import adze
 from adze import lax
-from adze.frontend.tracing.frames import outside_traces
+from adze.frontend.tracing.interludes import outside_traces
 
 
 class Names:
