@@ -81,7 +81,10 @@ def bind_specs(
     try:
         bound = signature.bind(*positional, **keywords)
     except TypeError as error:
-        raise BadUsage(f"{option}: {name}{signature} cannot be called so: {error}") from None
+        raise BadUsage(
+            f"{option}: {name}{signature} cannot be called so: {error}",
+            hint=f"write one {option} for each argument: {option} 'f32[8,3]', by name {option} 'x=f32[8,3]'",
+        ) from None
     return bound.args, bound.kwargs
 
 

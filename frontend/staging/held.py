@@ -13,7 +13,7 @@ from ...dialects import mlir
 from ...dialects.codec import Codec
 from ...dialects.types import TensorType, storage
 from .. import tree
-from ..errors import ArgumentError
+from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.locations import user_location_text
 from ..tracing.specs import ShapeDtype
 from ..tracing.trace import HeldArray, parameter_of
@@ -41,8 +41,15 @@ def zeros_of(leaf: np.ndarray | ShapeDtype) -> np.ndarray:
 
 
 def array_of(leaf: Any, name: str) -> np.ndarray:
-    """A leaf as an array; raises `ArgumentError` for what is none."""
-    parameter = parameter_of(leaf, name)
+    """A leaf as an array; raises `ArgumentTypeError` for what is none."""
+    try:
+        parameter = parameter_of(leaf, name)
+    except ArgumentTypeError as error:
+        raise ArgumentTypeError(
+            f"the state of a program: {error.message.removeprefix('argument ')}",
+            where=user_location_text(),
+            hint="let its functions close over what is no array",
+        ) from None
     return np.asarray(leaf, dtype=parameter.type.dtype)
 
 

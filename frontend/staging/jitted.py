@@ -19,7 +19,6 @@ from ...dialects.communicator import bound
 from ...dialects.errors import AdzeError
 from ...passes.analysis.evaluate import WATCH, is_watching
 from .. import tree
-from ..errors import ArgumentError
 from ..sharding.arrays import is_divided
 from ..tracing.array import Array
 from ..tracing.default_dtypes import CHOICES, chosen, is_float32, names_widening
@@ -35,7 +34,7 @@ from .entries import UNKNOWN, Entry, KnownCalls
 from .first_call import FirstCall, Pending, evaluates_first, pending_or_failure
 from .nested_calls import call_nested
 from .retraces import Retrace, Signature, difference, kind_of_leaf, log
-from .static_arguments import placed, static_parameters
+from .static_arguments import placed, static_parameters, unhashable
 
 if TYPE_CHECKING:  # the passes and the runtime are loaded where a function is first traced or called
     from ..sharding.constraints import Shardings
@@ -366,12 +365,7 @@ class Jitted:
             try:
                 hash(value)
             except TypeError:
-                raise ArgumentError(
-                    f"static argument {place!r} of {function_name(self.function)} is "
-                    f"{type(value).__name__}, which cannot be hashed",
-                    where=user_location_text(),
-                    hint="pass a tuple instead of a list, or make the argument an array argument",
-                ) from None
+                raise unhashable(place, value, function_name(self.function)) from None
         arrays = tuple(a for i, a in enumerate(args) if i not in positions)
         rest = {k: v for k, v in kwargs.items() if k not in self._static_names}
         keyed = tuple((p, type(v), v) for p, v in (*static, *sorted(static_keywords)))

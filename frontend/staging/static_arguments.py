@@ -6,7 +6,11 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..errors import ArgumentError
+from ..tracing.array import Array
+from ..tracing.frames import Tracer
 from ..tracing.locations import user_location_text
 from ..tracing.trace import function_name
 
@@ -38,6 +42,22 @@ def static_parameters(
     by_name = (named[n] for n in names if n in named)
     by_position = (listed[n] for n in nums if n not in beyond and listed[n] in named)
     return tuple(dict.fromkeys((*nums, *by_name))), tuple(dict.fromkeys((*names, *by_position)))
+
+
+def unhashable(place: object, value: Any, function: str) -> ArgumentError:
+    """The error for a static argument that cannot be part of a key."""
+    hint = "make the argument an array argument"
+    if isinstance(value, Tracer):
+        what = f"a traced array, {value.type}: its value is not known while tracing"
+    elif isinstance(value, (np.ndarray, Array)):
+        what = f"an array, {value.dtype.name} of shape {value.shape}, which cannot be hashed"
+        hint += ", or let the function close over it"
+    else:
+        what = f"{type(value).__name__}, which cannot be hashed"
+        hint = f"pass a tuple instead of a list, or {hint}"
+    return ArgumentError(
+        f"static argument {place!r} of {function} is {what}", where=user_location_text(), hint=hint
+    )
 
 
 def placed(

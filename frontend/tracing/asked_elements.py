@@ -30,6 +30,7 @@ _INSTEAD_OF: Final = {
 }
 """For a Python statement that asks a traced array for its truth: what does it in a traced function."""
 _CALL_OF_MATH: Final = re.compile(r"\bmath\.\w+\(")
+_CALL_OF_DTYPE: Final = re.compile(r"\b(u?int|b?float|complex)(8|16|32|64|128)\(|\bbool_\(")
 _ITEM_ASSIGNMENT: Final = re.compile(r"[\w.]+\[.*\]\s*[-+*/]?=[^=]")
 
 
@@ -105,8 +106,7 @@ class AskedForElements(ArrayMethods):
             raise self.has_no_value("a Python integer", hint, why) from None
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
-        hint = "use adze.numpy instead of numpy on traced values, or compute it outside"
-        value = self._scalar("numpy.asarray()", hint)
+        value = self._scalar("numpy.asarray()", _instead_of_numpy())
         self._check_not_differentiated("numpy.asarray()")
         return np.array(value, dtype=dtype, copy=copy)
 
@@ -153,6 +153,14 @@ class AskedForElements(ArrayMethods):
             return self.kept.__dlpack__(**options)
         hint = "return the array and export it outside the traced function"
         raise self.has_no_value("__dlpack__()", hint)
+
+
+def _instead_of_numpy() -> str:
+    """What to write where NumPy wants a traced array."""
+    called = _CALL_OF_DTYPE.search(user_line())
+    if called:
+        return f"a dtype makes NumPy's arrays: write x.astype({called[0].rstrip('_(')!r})"
+    return "use adze.numpy instead of numpy on traced values, or compute it outside"
 
 
 def _instead_of_a_number() -> str:

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Final
 
 from ...dialects.errors import AdzeError
@@ -28,8 +28,10 @@ _foreign: dict[str, bool] = {}
 """Whether a file is the user's. Not by code objects: these compute their hash anew each time."""
 
 
-def _is_user_code(code: CodeType) -> bool:
-    file = code.co_filename
+def _is_user_frame(frame: FrameType) -> bool:
+    file = frame.f_code.co_filename
+    if file == "<string>":  # the user's, or what `dataclasses` wrote for one of adze's classes
+        return str(frame.f_globals.get("__name__")).partition(".")[0] != "adze"
     known = _foreign.get(file)
     if known is None:
         own = any(file.startswith(folder) for folder in _OWN) or any(part in file for part in _LIBRARIES)
@@ -46,9 +48,9 @@ def user_location() -> tuple[str, int]:
     """File and line of the innermost user frame; `("<unknown>", 0)` when there is none."""
     frame = sys._getframe(1)
     while frame is not None:
-        code = frame.f_code
-        if _foreign.get(code.co_filename, True) and _is_user_code(code):  # most frames need no call
-            return code.co_filename, frame.f_lineno
+        file = frame.f_code.co_filename
+        if _foreign.get(file, True) and _is_user_frame(frame):  # most frames need no call
+            return file, frame.f_lineno
         frame = frame.f_back  # type: ignore[assignment]
     return "<unknown>", 0
 
@@ -87,7 +89,7 @@ def user_frames(count: int | None = None) -> list[FrameType]:
     found: list[FrameType] = []
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and (count is None or len(found) < count):
-        if _is_user_code(frame.f_code):
+        if _is_user_frame(frame):
             found.append(frame)
         frame = frame.f_back
     return found

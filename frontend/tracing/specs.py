@@ -24,6 +24,7 @@ from ...dialects.symbolic_sizes import is_size_text
 from ...runtime.artifact.signature import Bounds
 from .default_dtypes import stated_dtype
 from .jax_rules import follows_jax
+from .locations import located
 
 SpecDimension = int | str | None
 SpecTree: TypeAlias = "ShapeDtype | dict[str, SpecTree] | list[SpecTree] | tuple[SpecTree, ...] | None"
@@ -112,9 +113,9 @@ class ShapeDtype:
         weak_type: bool = False,
         vma: Iterable[str] = (),
     ) -> None:
-        dimensions = tuple(_dimension(size) for size in shape)
-        object.__setattr__(self, "shape", dimensions)
-        object.__setattr__(self, "dtype", stated_dtype(dtype))
+        with located():
+            object.__setattr__(self, "shape", tuple(_dimension(size) for size in shape))
+            object.__setattr__(self, "dtype", stated_dtype(dtype))
         object.__setattr__(self, "weak_type", bool(weak_type))
         object.__setattr__(self, "varying", frozenset(vma))
         object.__setattr__(self, "sharding", sharding if hasattr(sharding, "spec") else None)

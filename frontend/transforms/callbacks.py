@@ -22,11 +22,11 @@ from ..errors import ArgumentError, ArgumentTypeError, CallbackError
 from ..tracing.array import Array
 from ..tracing.default_dtypes import floating
 from ..tracing.frames import current_frame
-from ..tracing.interludes import outside_traces
 from ..tracing.function_scope import resumes_trace
+from ..tracing.interludes import outside_traces
 from ..tracing.interpreter import as_value, ops
 from ..tracing.jax_rules import follows_jax
-from ..tracing.locations import user_location_text
+from ..tracing.locations import located, user_location_text
 from ..tracing.specs import ShapeDtype
 from ..tracing.trace import function_name
 from ..tracing.varying import mesh_axes
@@ -208,7 +208,8 @@ class _Function:
 
     def called(self, arrays: Sequence[np.ndarray]) -> Any:
         """The tree of results of a call at once."""
-        return tree.unflatten(self.result_tree, map(Array, self(self.result_types, *arrays)))
+        with located():
+            return tree.unflatten(self.result_tree, map(Array, self(self.result_types, *arrays)))
 
     def __call__(self, results: Sequence[TensorType], *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
         """The results of the Python function, each of its type."""

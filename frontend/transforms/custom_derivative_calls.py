@@ -207,6 +207,11 @@ class Custom:
         nondiff_argnums: int | Sequence[int] = (),
         nondiff_argnames: str | Sequence[str] = (),
     ) -> None:
+        if not callable(function):
+            raise ArgumentTypeError(
+                f"{type(self).__name__} expects a function, got {type(function).__name__}: {function!r}",
+                where=user_location_text(),
+            )
         functools.update_wrapper(self, function, updated=())
         self._function = function
         nums = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else nondiff_argnums

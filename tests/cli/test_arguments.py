@@ -62,7 +62,7 @@ def test_dict_with_number_keys_written_as_one_stays_a_dict() -> None:
 def test_specs_that_fit_no_parameter_are_bad_usage(texts: list[str], problem: str) -> None:
     with pytest.raises(BadUsage) as caught:
         bind_specs(predict, texts)
-    assert str(caught.value) == problem
+    assert caught.value.message == problem
 
 
 def test_malformed_spec_is_bad_usage_of_the_option() -> None:

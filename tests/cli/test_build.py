@@ -277,6 +277,7 @@ def test_unknown_target_lists_the_targets(adze: Adze, model: Path) -> None:
 def test_missing_argument_shows_the_signature(adze: Adze, model: Path) -> None:
     assert refuse(adze, f"{model}:add", "--in", "f32[4]", code=2) == (
         "error: --in: add(x, y) cannot be called so: missing a required argument: 'y'\n"
+        "  hint: write one --in for each argument: --in 'f32[8,3]', by name --in 'x=f32[8,3]'\n"
     )
 
 

@@ -115,6 +115,26 @@ MISTAKES: dict[str, tuple[Callable[[Any], Any], str, str]] = {
         "the jvp rule of tripled must return (result, tangent), it returns *",
         "write return result, tangent",
     ),
+    "a dtype as a function": (
+        lambda x: np.float16(x),  # type: ignore[arg-type]
+        "numpy.asarray() of a traced array: f32[2,3] has no value while tracing (it comes from {line})",
+        "a dtype makes NumPy's arrays: write x.astype('float16')",
+    ),
+    "a static argument that is traced": (
+        lambda x: adze.jit(lambda y: y, static_argnums=0)(x),
+        "static argument 0 of lambda is a traced array, f32[2,3]: its value is not known while tracing",
+        "make the argument an array argument",
+    ),
+    "a static argument that is an array": (
+        lambda x: adze.jit(lambda y, n: y, static_argnames="n")(x, n=X),
+        "static argument 'n' of lambda is an array, float32 of shape (2, 3), which cannot be hashed",
+        "make the argument an array argument, or let the function close over it",
+    ),
+    "a state with a name in it": (
+        lambda x: adze.Program({"w": X, "kind": "layer"}),
+        "the state of a program: 'kind' is str ('layer'), expected an array or a number",
+        "let its functions close over what is no array",
+    ),
     "dates": (
         lambda x: anp.asarray(np.array(["2020-01-01"], "M8[D]")),
         "arrays of dtype datetime64[D] have no counterpart: expected bools, integers, floats, complex",
@@ -135,6 +155,40 @@ def test_what_to_write_instead(mistake: str) -> None:
     with pytest.raises(adze.AdzeError) as caught:
         adze.jit(function)(X)
     assert str(caught.value) == f"{message.format(line=line)}\n  at {line}\n  hint: {hint}"
+
+
+WITHOUT_HINT: dict[str, tuple[Callable[[], Any], str]] = {
+    "a dtype that is misspelt": (
+        lambda: adze.ShapeDtype((3,), "flot32"),
+        "'flot32' is not a dtype: expected one of bool, int8, int16, int32, int64, uint8, uint16, uint32, "
+        "uint64, float16, bfloat16, float32, float64, complex64, complex128",
+    ),
+    "half a size": (
+        lambda: adze.ShapeDtype((3.5,)),  # type: ignore[arg-type]
+        "3.5 is not a dimension: expected an integer of at least 0, None where the size is known only when "
+        "the program runs, or a name",
+    ),
+    "a callback that returns another shape": (
+        lambda: adze.pure_callback(lambda x: x[:1], adze.ShapeDtype((2, 3)), X),
+        "the callback lambda() returned f32[1,3], its result_shape_dtypes say f32[2,3]",
+    ),
+    "a number with a rule": (
+        lambda: adze.custom_vjp(3),  # type: ignore[arg-type]
+        "custom_vjp expects a function, got int: 3",
+    ),
+    "fewer classes than none": (
+        lambda: adze.nn.one_hot(np.arange(3), -1),
+        "one_hot: shape (-1,) has a negative size",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", WITHOUT_HINT)
+def test_errors_outside_a_trace_name_the_line(mistake: str) -> None:
+    function, message = WITHOUT_HINT[mistake]
+    with pytest.raises(adze.AdzeError) as caught:
+        function()
+    assert str(caught.value) == f"{message}\n  at {__file__}:{function.__code__.co_firstlineno}"
 
 
 def test_an_item_of_a_numpy_array() -> None:

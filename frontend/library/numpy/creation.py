@@ -388,7 +388,8 @@ def one_hot(x: Any, num_classes: int, *, dtype: Any = None, axis: int = -1) -> A
     """1 at the position that each integer of `x` names along a new axis, 0 elsewhere; float32 by default."""
     value = asarray_of(x)
     place = normalize_axis("one_hot", axis, value.ndim + 1)
-    shape = (*value.shape[:place], num_classes, *value.shape[place:])
+    (classes,) = shape_of("one_hot", num_classes)
+    shape = (*value.shape[:place], classes, *value.shape[place:])
     counted = ops.iota(shape=shape, axis=place, dtype=value.dtype)
     dimensions = tuple(a for a in range(len(shape)) if a != place)
     spread = ops.broadcast_in_dim(value, shape=shape, dimensions=dimensions)

@@ -207,7 +207,7 @@ def test_mistakes_are_named() -> None:
 
     assert fails(lambda: Program().trace()) == "the program has no functions"
     assert fails(lambda: Program({"a.b": X, "a": {"b": X}})) == "two arrays of the state are called 'a.b'"
-    assert fails(lambda: Program({"a": "text"})).startswith("argument 'a' is str ('text')")
+    assert fails(lambda: Program({"a": "text"})).startswith("the state of a program: 'a' is str ('text')")
     assert fails(lambda: Program(np.ones(2, complex))) == (
         "state of the state is complex128, which a program cannot keep"
     )
