@@ -12,6 +12,7 @@ import sys
 import types
 from typing import TYPE_CHECKING, Any
 
+from .forks import let_forks_wait
 from .interrupts import deferred_interrupts
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ def __getattr__(name: str) -> Any:
     # The bindings look for a Python module of every dialect they meet, at each op again when there is none
     # (measured: 30 us an op): this is adze's, empty, since its ops are declared in `ops/`.
     sys.modules.setdefault(f"{_PACKAGE}.adze", types.ModuleType(f"{_PACKAGE}.adze"))
+    let_forks_wait()
     with deferred_interrupts():
         module = _imported(name)
     globals()[name] = module

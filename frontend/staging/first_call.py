@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
-import functools
 import io
-import os
 import threading
 from collections.abc import Callable, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -89,7 +87,6 @@ class Pending:
 
         def compile_program() -> None:
             try:
-                _import_all()
                 entry = self._compile_program()
             except BaseException as error:
                 if isinstance(error, AdzeError):
@@ -101,7 +98,6 @@ class Pending:
                     entries[signature] = entry
                     del pending[signature]
 
-        _let_forks_wait()
         pending[signature] = self
         threading.Thread(target=compile_program, name=f"adze compiles {self._symbol}").start()
 
@@ -119,39 +115,6 @@ class Pending:
     def failure(self) -> BaseException | None:
         """Why the compile failed, None while it runs."""
         return self._error
-
-
-_IMPORTS = threading.RLock()
-
-
-@functools.cache
-def _let_forks_wait() -> None:
-    """Let a fork wait while a thread of adze imports.
-
-    A child would have the half of a module that was there (`linalg.fill` without `outs`), or wait for a lock
-    that no thread holds any more. What is registered last is called first: `logging`, which the
-    imports use, locks itself at a fork too, and must not have done so yet.
-    """
-    import logging  # noqa: F401
-
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(
-            before=_IMPORTS.acquire, after_in_parent=_IMPORTS.release, after_in_child=_IMPORTS.release
-        )
-
-
-def _import_all() -> None:
-    """Import what a compile needs, and start the compiler, while forks wait."""
-    with _IMPORTS:
-        from ...runtime.artifact.manifest import versions
-        from ...runtime.compile.invocation import load_compiler
-        from ...runtime.execute.devices import load_runtime
-        from . import lowered  # noqa: F401
-
-        mlir.load()
-        load_compiler()
-        load_runtime()
-        versions()
 
 
 def pending_or_failure(pending: dict[Signature, Pending], signature: Signature) -> Pending:

@@ -17,6 +17,7 @@ from weakref import WeakSet
 
 from ...dialects.communicator import bound
 from ...dialects.errors import AdzeError
+from ...dialects.forks import let_forks_wait
 from ...passes.analysis.evaluate import WATCH, is_watching
 from .. import tree
 from ..sharding.arrays import is_divided
@@ -222,6 +223,7 @@ class Jitted:
         signature = Signature(structure, kinds, static, *context)
         entry = self._entries.get(signature)
         if entry is None:
+            let_forks_wait()
             if evaluates_first(self._first_call) and not signature.checks_nans and self._shardings is None:
                 pending = self._compile_beside(signature, args, kwargs, static)
                 if pending is not None:

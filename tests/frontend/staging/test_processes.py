@@ -173,6 +173,64 @@ work()
     assert run(FORK + script, tmp_path, ADZE_CACHE="off").splitlines() == ["True [2.0, 1.0, 1.0]"] * 3
 
 
+SLOW_MODULE = """
+import importlib.machinery, time
+importing, forked = threading.Event(), threading.Event()
+
+class Slow:
+    'Imports one module slowly, in the process that began; not in `find_spec`, where forks wait in any case.'
+
+    def find_spec(self, name, path, target=None):
+        if name != slow_module or os.getpid() != parent:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        real = spec.loader.exec_module
+
+        def exec_module(module):
+            importing.set()
+            forked.wait(timeout=longest)
+            real(module)
+
+        spec.loader.exec_module = exec_module
+        return spec
+
+parent = os.getpid()
+sys.meta_path.insert(0, Slow())
+"""
+
+
+@needs_fork
+@pytest.mark.parametrize("module", ["iree.compiler.ir", "adze.frontend.staging.lowered"])
+def test_a_fork_waits_while_another_thread_imports(tmp_path: Path, module: str) -> None:
+    """A child would wait for the lock of the module, which no thread of it holds."""
+    script = f"""
+slow_module, longest = {module!r}, 1
+f = adze.jit(lambda x: x + 1)
+thread = threading.Thread(target=lambda: f(np.ones(3)))
+thread.start()
+assert importing.wait(timeout=60)
+in_child(lambda: print(f(np.ones(3)).tolist()))
+thread.join()
+"""
+    assert run(FORK + SLOW_MODULE + script, tmp_path, ADZE_CACHE="off") == "[2.0, 2.0, 2.0]\n"
+
+
+@needs_fork
+def test_a_fork_does_not_wait_for_imports_of_others(tmp_path: Path) -> None:
+    script = """
+slow_module, longest = "this", 60
+adze.jit(lambda x: x + 1)(np.ones(3))
+thread = threading.Thread(target=lambda: __import__("this"))
+thread.start()
+assert importing.wait(timeout=60)
+in_child(lambda: None)
+print(thread.is_alive())
+forked.set()
+thread.join()
+"""
+    assert run(FORK + SLOW_MODULE + script, tmp_path).startswith("True\n")
+
+
 @pytest.mark.thorough
 @needs_fork
 def test_views_and_thread_pools_of_the_parent_work_in_a_forked_child(tmp_path: Path) -> None:
