@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
@@ -135,10 +136,11 @@ class Jitted:
     def __reduce__(self) -> Any:
         """By name where its module has it under its name, as functions are; else what it is made of.
 
-        The functions of `__main__` go with what they are made of, which cloudpickle sends to other processes.
+        Who sends functions by value gets those of `__main__` with what they are made of.
         """
         name = str(getattr(self, "__qualname__", ""))
-        if self.__module__ != "__main__" and _named(self.__module__, name) is self:
+        is_reference = self.__module__ != "__main__" or not _is_sent_by_value(sys._getframe(1))
+        if is_reference and _named(self.__module__, name) is self:
             return name
         static = self._static_nums, self._static_names
         donated = ((), ()) if self._donation is None else (self._donation.positions, self._donation.names)
@@ -434,6 +436,15 @@ def _named(module: str | None, name: str) -> Any:
     for part in name.split("."):
         found = getattr(found, part, None)
     return found
+
+
+def _is_sent_by_value(frame: FrameType | None) -> bool:
+    """Whether cloudpickle or dill asks, which send the code of `__main__` to processes without it."""
+    while frame is not None:
+        if not {"cloudpickle", "dill"}.isdisjoint(str(frame.f_globals.get("__name__")).split(".")):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def forget_all() -> None:

@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -84,3 +85,28 @@ def test_cloudpickle_sends_what_a_script_defines_to_another_process() -> None:
         [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "7.0", done.stderr
+
+
+@pytest.mark.parametrize("start", ["spawn", "fork"])
+def test_processes_of_multiprocessing_get_what_a_script_defines(tmp_path: Path, start: str) -> None:
+    """They have the script themselves, so a name is enough."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        textwrap.dedent(
+            f"""
+            import multiprocessing, pickle
+            import adze
+
+            @adze.jit
+            def tripled(x):
+                return x * 3
+
+            if __name__ == "__main__":
+                assert pickle.loads(pickle.dumps(tripled)) is tripled
+                with multiprocessing.get_context({start!r}).Pool(1) as pool:
+                    print(*pool.map(tripled, [1.0, 2.0]))
+            """
+        )
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "3.0 6.0\n"), done.stderr
