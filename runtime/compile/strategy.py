@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from ..targets import Target
+from ..targets import Target, TargetKind
 from .compiler import CompiledModule, CompileOptions, TuneKernels, Variant, compile_with_fallback
 from .temporary_files import check_temporary_files
 
@@ -184,7 +184,7 @@ def compile_program(
     made of it, except in the forms at the end, which stand for a program without tiles. `inline` does the
     same and inlines functions, in the forms that have them; without it these are not tried.
     """
-    check_temporary_files()
+    check_temporary_files(is_linked=target.kind is TargetKind.CPU)
     variants = []
     for form in FORMS:
         if form.is_tried(facts) and not (form.is_inlined and inline is None):

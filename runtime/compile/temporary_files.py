@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Final
@@ -17,6 +18,9 @@ from ..errors import CompileError
 
 _VARIABLES: Final = ("TMPDIR", "TMP", "TEMP", "TEMPDIR")
 _DEFAULT: Final = "/tmp"
+_REFUSED: Final = re.compile("%")
+"""What LLVM replaces by digits in the name of a new file."""
+_REFUSED_BY_SHELL: Final = re.compile(r"[%\s'\"\\$`;&|<>()*?\[]")
 _LEAST_SPACE: Final = 1 << 22
 """Bytes that are asked for before a compile begins: more than what small programs need."""
 _SPACE_OF_KERNELS: Final = 16
@@ -31,13 +35,22 @@ class TemporaryFilesError(CompileError):
     """The compiler has nowhere to write: no other form of a program compiles then."""
 
 
-def check_temporary_files(kernels: int = 0) -> None:
+def check_temporary_files(kernels: int = 0, *, is_linked: bool = False) -> None:
     """Raise the `CompileError` for temporary files that nobody can write, as on a disk without space.
 
-    `kernels` are the bytes of a program whose kernels are functions of LLVM's dialect, once there is one.
+    `kernels` are the bytes of a program whose kernels are functions of LLVM's dialect, once there is one. A
+    program `is_linked` where its kernels are for a CPU: IREE writes the names of the files into a command of
+    the shell as they are.
     """
     needed = max(_LEAST_SPACE, _SPACE_OF_KERNELS * kernels)
     folder = Path(next((os.environ[name] for name in _VARIABLES if name in os.environ), _DEFAULT))
+    refused = (_REFUSED_BY_SHELL if is_linked else _REFUSED).search(str(folder))
+    if refused:
+        raise TemporaryFilesError(
+            f"the compiler writes temporary files to {str(folder)!r}, and IREE cannot take the "
+            f"{refused[0]!r} in this name",
+            hint=f"set TMPDIR to another folder, such as {_DEFAULT}",
+        )
     if not folder.is_dir():
         raise _error(f"there is no folder {folder}", "set TMPDIR to a folder that exists")
     if not os.access(folder, os.W_OK | os.X_OK):

@@ -59,6 +59,31 @@ def test_a_folder_that_takes_no_files(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert refused().message.startswith(f"this process cannot write to the folder {tmp_path},")
 
 
+@pytest.mark.parametrize(("name", "character"), [("my files", "' '"), ("it's", '"\'"'), ("50%", "'%'")])
+def test_a_folder_that_the_linker_cannot_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, character: str
+) -> None:
+    """IREE writes the names of its files into a command of the shell as they are."""
+    folder = tmp_path / name
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    error = refused()
+    assert error.message == (
+        f"the compiler writes temporary files to {str(folder)!r}, "
+        f"and IREE cannot take the {character} in this name"
+    )
+    assert error.hint == "set TMPDIR to another folder, such as /tmp"
+
+
+def test_a_folder_whose_name_the_linker_takes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    folder = tmp_path / "ü,数~a{b}=@#!+"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setenv("ADZE_CACHE", "off")
+    compiled = adze.trace(lambda x: x * 2 + 1, np.ones(4, np.float32)).lower("cpu").compile()
+    assert compiled(np.ones(4, np.float32)).tolist() == [3] * 4
+
+
 def test_the_folder_is_the_one_that_llvm_takes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("TMPDIR", "TMP", "TEMP", "TEMPDIR"):
         monkeypatch.delenv(name, raising=False)
