@@ -123,7 +123,9 @@ def checkpoint(
         policy = checkpoint_policies.save_only_these_names(SAVED_BY_POLICY)
     if not isinstance(policy, tuple) or len(policy) != 2:
         raise ArgumentError(
-            f"checkpoint policy {policy!r} is not one of adze.checkpoint_policies", where=user_location_text()
+            f"checkpoint policy {policy!r} is not one of adze.checkpoint_policies",
+            where=user_location_text(),
+            hint="such as adze.checkpoint_policies.dots_saveable",
         )
     original = fun
     kept = policy

@@ -272,8 +272,10 @@ def _scalar(function: Callable[..., Any], value: Any, holomorphic: bool, has_aux
         )
     if value.dtype not in (COMPLEX if holomorphic else FLOATS):
         wanted = "a complex scalar (holomorphic=True)" if holomorphic else "a real float"
+        is_complex = value.dtype in COMPLEX
         raise DtypeError(
             f"grad needs {wanted}, {function_name(function)} returns {ops.type_of(value)}",
             where=user_location_text(),
+            hint="return a real part or an absolute value, or pass holomorphic=True" if is_complex else None,
         )
     return value

@@ -163,6 +163,11 @@ WITHOUT_HINT: dict[str, tuple[Callable[[], Any], str]] = {
         "'flot32' is not a dtype: expected one of bool, int8, int16, int32, int64, uint8, uint16, uint32, "
         "uint64, float16, bfloat16, float32, float64, complex64, complex128",
     ),
+    "a dtype of zeros that is misspelt": (
+        lambda: anp.zeros((3,), "double32"),
+        "zeros: 'double32' is not a dtype: expected one of bool, int8, int16, int32, int64, uint8, uint16, "
+        "uint32, uint64, float16, bfloat16, float32, float64, complex64, complex128",
+    ),
     "half a size": (
         lambda: adze.ShapeDtype((3.5,)),  # type: ignore[arg-type]
         "3.5 is not a dimension: expected an integer of at least 0, None where the size is known only when "

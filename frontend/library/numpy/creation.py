@@ -170,22 +170,28 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None, order: Any = None) -> Any:
     """An array of `shape` filled with `fill_value`, which broadcasts to it."""
-    return broadcast(asarray(fill_value, dtype), shape_of("full", shape))
+    return _filled("full", shape, fill_value, dtype)
 
 
 def zeros(shape: Any, dtype: Any = FLOAT32, *, device: Any = None, order: Any = None) -> Any:
     """Zeros; float32 unless said otherwise."""
-    return broadcast(asarray(0, FLOAT32 if dtype is None else dtype), shape_of("zeros", shape))
+    return _filled("zeros", shape, 0, FLOAT32 if dtype is None else dtype)
 
 
 def ones(shape: Any, dtype: Any = FLOAT32, *, device: Any = None, order: Any = None) -> Any:
     """Ones; float32 unless said otherwise."""
-    return broadcast(asarray(1, FLOAT32 if dtype is None else dtype), shape_of("ones", shape))
+    return _filled("ones", shape, 1, FLOAT32 if dtype is None else dtype)
 
 
 def empty(shape: Any, dtype: Any = FLOAT32, *, device: Any = None, order: Any = None) -> Any:
     """Zeros: adze has no uninitialised memory."""
-    return broadcast(asarray(0, FLOAT32 if dtype is None else dtype), shape_of("empty", shape))
+    return _filled("empty", shape, 0, FLOAT32 if dtype is None else dtype)
+
+
+def _filled(function: str, shape: Any, value: Any, dtype: Any) -> Any:
+    """The array of a function, whose name its errors have."""
+    filling = asarray(value) if dtype is None else asarray(value, dtype_of(function, dtype))
+    return broadcast(filling, shape_of(function, shape))
 
 
 def full_like(

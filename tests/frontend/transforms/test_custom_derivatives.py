@@ -475,6 +475,7 @@ def test_checkpoint_is_a_decorator_with_a_policy() -> None:
     check(
         lambda: adze.checkpoint(layers, policy="dots"),  # type: ignore[arg-type]
         "checkpoint policy 'dots' is not one of adze.checkpoint_policies",
+        "such as adze.checkpoint_policies.dots_saveable",
     )
 
 

@@ -396,8 +396,9 @@ def test_error_of_an_integer_result() -> None:
 
 
 def test_error_of_a_complex_result() -> None:
-    with pytest.raises(AdzeError, match="grad needs a real float, exp returns c128"):
+    with pytest.raises(AdzeError, match="grad needs a real float, exp returns c128") as caught:
         adze.grad(xp.exp)(np.complex128(1))
+    assert caught.value.hint == "return a real part or an absolute value, or pass holomorphic=True"
     with pytest.raises(AdzeError, match=r"grad\(holomorphic=True\) needs complex arguments, 'x' is f64"):
         adze.grad(xp.exp, holomorphic=True)(np.float64(1))
 
