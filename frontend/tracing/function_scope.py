@@ -25,8 +25,7 @@ from ...passes.analysis.varying import united
 from ...passes.autodiff.deferred import Deferred, is_deferred, require
 from ...passes.autodiff.variants import Variants, kinds_of, variant
 from ...passes.ir.construction import Activity
-from ...passes.ir.functions import function as find_function
-from ...passes.ir.functions import functions, rename_references, split_body
+from ...passes.ir.functions import find_function, function, functions, rename_references, split_body
 from .. import tree
 from .array import Array
 from .concrete_values import KnownArgument, MappedArgument
@@ -253,8 +252,10 @@ class FunctionScope:
         return self.program.unique_symbol(name)
 
     def drop(self, symbol: str) -> None:
-        """Remove a function that was traced in vain."""
-        find_function(self.program.module, symbol).operation.erase()
+        """Remove a function that was traced in vain; one whose trace had not begun is none yet."""
+        found = find_function(self.program.module, symbol)
+        if found is not None:
+            found.operation.erase()
 
     def call(self, symbol: str, operands: Sequence[Any]) -> list[Any]:
         """The results of a function of the program."""
@@ -272,7 +273,7 @@ class FunctionScope:
         if frame.program is not self.program:
             symbol = imported(frame.program, self.program, symbol)
         codec = frame.program.codec
-        _, terminator = split_body(find_function(frame.program.module, symbol))
+        _, terminator = split_body(function(frame.program.module, symbol))
         types = tuple(codec.read_type(v.type) for v in terminator.operands)
         results = ops.call(*operands, callee=symbol, results=types)
         return list(results)
@@ -336,7 +337,7 @@ def imported(target: Program, source: Program, symbol: str) -> str:
 
 def _deferred(target: Program, source: Program, symbol: str, copy: str) -> Deferred:
     """Let the copy of a function that is still to be made be made, and copied, when it is asked for."""
-    find_function(target.module, copy).operation.erase()
+    function(target.module, copy).operation.erase()
 
     def make() -> list[str]:
         require(source.module, symbol)

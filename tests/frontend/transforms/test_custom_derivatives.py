@@ -339,6 +339,31 @@ def test_error_of_arguments_that_do_not_fit() -> None:
     check(lambda: keyword_only(1, y=2), "lambda() has keyword-only arguments, which custom rules cannot take")
 
 
+@pytest.mark.parametrize("fails", ["fwd", "bwd"])
+def test_an_exception_of_a_rule_is_the_users_own(fails: str) -> None:
+    """Also of the first of two rules: the other one has not been traced then."""
+
+    def raising(*_: Any) -> Any:
+        raise RuntimeError(f"{fails} is not written yet")
+
+    f = adze.custom_vjp(lambda x: x * x)
+    f.defvjp(
+        raising if fails == "fwd" else lambda x: (x * x, x),
+        raising if fails == "bwd" else lambda x, ct: (2 * x * ct,),
+    )
+    same(adze.jit(lambda x: f(x) + 1)(np.float64(3)), 10)
+    for differentiated in (adze.grad(f), adze.jit(adze.grad(lambda x: f(x) + x))):
+        with pytest.raises(RuntimeError, match=f"{fails} is not written yet"):
+            differentiated(np.float64(3))
+
+
+def test_a_rule_of_other_arguments_is_named_by_python() -> None:
+    f = adze.custom_vjp(lambda x, y: x * y)
+    f.defvjp(lambda x: (x, x), lambda x, ct: (ct,))
+    with pytest.raises(TypeError, match="takes 1 positional argument but 2 were given"):
+        adze.grad(f)(np.float64(3), np.float64(2))
+
+
 def test_an_exception_of_a_rule_is_raised_where_it_is_differentiated() -> None:
     @adze.custom_jvp
     def fixed(x: Any) -> Any:
