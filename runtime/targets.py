@@ -191,6 +191,18 @@ _LAVAPIPE: Final = (
     "max_workgroup_memory_bytes = 32768, max_workgroup_counts = [65535, 65535, 65535]>>}}>]>"
 )
 
+# IREE's description of Adreno, with arrays of 8 bits, which the 700 series has (storageBuffer8BitAccess).
+# Without, IREE 3.13 takes such elements from words of 32 bits: it has no code where a thread has four, and
+# loses those behind the last whole word, silently (seen on lavapipe, described so).
+_ADRENO: Final = (
+    '#hal.device.target<"vulkan", [#hal.executable.target<"vulkan-spirv", "vulkan-spirv-fb", '
+    '{iree_codegen.target_info = #iree_gpu.target<arch = "adreno", features = "spirv:v1.6,cap:Shader", '
+    "wgp = <compute = fp32|fp16|int32|int16|int8, storage = b64|b32|b16|b8, "
+    "subgroup = shuffle|arithmetic, dot = dp4xi8toi32, subgroup_size_choices = [64], "
+    "max_workgroup_sizes = [1024, 1024, 1024], max_thread_count_per_workgroup = 1024, "
+    "max_workgroup_memory_bytes = 32768, max_workgroup_counts = [65535, 65535, 65535]>>}>]>"
+)
+
 
 def _vulkan_target(detail: str) -> Target:
     architecture = detail or _host_vulkan_architecture()
@@ -198,6 +210,8 @@ def _vulkan_target(detail: str) -> Target:
     if architecture in _LAVAPIPE_SUBGROUPS:
         attribute = _LAVAPIPE.format(subgroup=_LAVAPIPE_SUBGROUPS[architecture])
         flags = (f"--iree-hal-target-device={DEVICE_NAME}={attribute}",)
+    elif architecture == "adreno":
+        flags = (f"--iree-hal-target-device={DEVICE_NAME}={_ADRENO}",)
     elif architecture in _VULKAN_ARCHITECTURES:
         flags = ("--iree-hal-target-device=vulkan", f"--iree-vulkan-target={architecture}")
     else:

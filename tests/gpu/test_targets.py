@@ -44,6 +44,21 @@ def test_products_of_narrow_integers_compile_for_metal() -> None:
         assert adze.trace(lambda x, y: x @ y, *specs).lower("metal").compile().vmfb
 
 
+@pytest.mark.parametrize(
+    ("function", "dtypes"),
+    [
+        (lambda x, y: x < y, (np.float32, np.float32)),
+        (lambda mask, x: xp.where(mask, x, -x), (np.bool_, np.float32)),
+        (lambda x: (x + x, xp.sum(x, axis=1, dtype=np.int32)), (np.int8,)),
+        (lambda x: x @ x, (np.uint8,)),
+    ],
+)
+def test_arrays_of_bytes_compile_for_adreno(function: Any, dtypes: tuple[Any, ...]) -> None:
+    """IREE's own description of it has no such arrays, and no code for four elements of a thread."""
+    specs = [ShapeDtype((64, 64), dtype) for dtype in dtypes]
+    assert adze.trace(function, *specs).lower("vulkan:adreno").compile(cache=False).vmfb
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_gradient_compiles(name: str) -> None:
