@@ -66,6 +66,30 @@ for (name, x, axis), got in zip(cases, results):
         if not np.array_equal(one, other, equal_nan=one.dtype.kind in "fc"):
             said[f"{name} {x.dtype}{x.shape} {axis}"] = [str(one.ravel()[:9]), str(other.ravel()[:9])]
 """
+UNKNOWN = """
+def sorted_along(shape, axis, name, keys):
+    x = adze.ShapeDtype(shape, array((9,), name).dtype)
+    def function(x):
+        found = [lib.sort(x, axis=axis), lib.argsort(x, axis=axis)]
+        return found + [each for k in keys for each in lax.top_k(x, k)]
+    return adze.trace(function, x).lower("cuda").compile()
+
+for name in DTYPES:
+    for shape, axis, keys, sizes in SHAPES:
+        program = sorted_along(shape, axis, name, keys)
+        for size in sizes:
+            x = array(size, name) if np.prod(size) > 5 else np.ones(size, array((9,), name).dtype)
+            wanted = [each for n in ("sort", "argsort") for each in numpys(n, wide(x), axis)]
+            wanted += [each for k in keys for each in greatest(wide(x), k)]
+            for position, (one, other) in enumerate(zip(map(np.asarray, program(x)), wanted)):
+                if not np.array_equal(wide(one), other, equal_nan=other.dtype.kind in "fc"):
+                    said[f"{position} {name}{size}"] = [str(each.ravel()[:9]) for each in (wide(one), other)]
+"""
+VECTORS = (("n",), 0, (), [(0,), (1,), (2,), (9,), (4096,), (4097,), (9000,)])
+MATRICES = (("m", "n"), 1, (), [(0, 3), (3, 0), (5, 1), (300, 2), (2, 4100)])
+COLUMNS = (("n", 3), 0, (), [(0, 3), (1, 3), (70, 3)])
+LONG_ROWS = (("n", 5000), 1, (3, 40), [(0, 5000), (3, 5000)])
+FIRST = (("n",), 0, (3,), [(3,), (5000,)])
 MANY = ["float16,int8", "float64,uint8", "bfloat16,int16", "uint32,int64", "complex64,bool", "uint64"]
 
 
@@ -84,6 +108,30 @@ def test_kernels_give_what_numpy_gives_in_all_dtypes(dtypes: str) -> None:
     assert on_ptx_machine(f"DTYPES = {dtypes.split(',')}{MACHINE}") == {}
 
 
+@needs_compiler
+@pytest.mark.parametrize(
+    ("dtype", "shapes", "order"),
+    [("float32", [VECTORS], "forward"), ("int32", [MATRICES, FIRST], "reversed")],
+)
+def test_rows_of_unknown_sizes_are_sorted_by_kernels(
+    dtype: str, shapes: list[Any], order: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None, one, and more than a workgroup sorts, by programs that know neither."""
+    monkeypatch.setenv("PTX_MACHINE_ORDER", order)
+    script = MACHINE[: MACHINE.index("cases = []")] + UNKNOWN
+    assert on_ptx_machine(f"DTYPES, SHAPES = ['{dtype}'], {shapes}{script}") == {}
+
+
+@pytest.mark.thorough
+@needs_compiler
+@pytest.mark.parametrize("dtypes", MANY)
+def test_rows_of_unknown_sizes_are_sorted_in_all_dtypes(dtypes: str) -> None:
+    script = MACHINE[: MACHINE.index("cases = []")] + UNKNOWN
+    names = dtypes.split(",")
+    shapes = [VECTORS, COLUMNS] if any(n in ("complex64", "bool") for n in names) else [MATRICES, LONG_ROWS]
+    assert on_ptx_machine(f"DTYPES, SHAPES = {names}, {shapes}{script}") == {}
+
+
 @pytest.mark.parametrize(
     ("function", "shape", "count"),
     [
@@ -93,9 +141,12 @@ def test_kernels_give_what_numpy_gives_in_all_dtypes(dtypes: str) -> None:
         (lambda x: lax.top_k(x, 50), (64, 1000), 1),
         (lambda x: xp.sort(x, axis=1), (64, 256), 1),
         (lambda x: xp.sort(x), (1 << 14,), 3),
+        (lambda x: xp.sort(x), ("n",), 3),
+        (lambda x: lax.top_k(x, 5), ("n",), 3),
+        (lambda x: xp.sort(x, axis=1), ("n", 256), 1),
     ],
 )
-def test_there_are_few_kernels(function: Callable[[Any], Any], shape: tuple[int, ...], count: int) -> None:
+def test_there_are_few_kernels(function: Callable[[Any], Any], shape: tuple[Any, ...], count: int) -> None:
     program = adze.trace(function, ShapeDtype(shape, np.float32)).lower("cuda:sm_80").compile()
     assert len(gpu_kernels(program.vmfb)) == count
 

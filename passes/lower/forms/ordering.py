@@ -5,7 +5,7 @@ one instruction. Rows of up to `ordering_forms.RANKED` elements are ranked: the 
 number of elements before it, counted over all pairs in vector registers. Longer rows are cut into blocks that
 are ranked and then merged in pairs; there the place is found by a binary search in the other block. Equal
 elements keep their order throughout. `iree_linalg_ext.sort` is not used: on CPUs it is a bubble sort. CPUs
-have kernels of our own for longer rows, CUDA for those of known sizes (`sorted_rows.py`).
+have kernels of our own for longer rows, CUDA for all (`sorted_rows.py`).
 """
 
 from __future__ import annotations

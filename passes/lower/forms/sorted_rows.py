@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from ..lowering import LoweringContext
 from ..scalars import Scalars
 from ..tuning import gpu_rows, ordering_forms
 from .sort_keys import key_dtype, sort_key
-from .tensor_ops import collapse_axes, drop_unit_axes, expand_axes
+from .tensor_ops import collapse_axes, drop_unit_axes, expand_axes, size_product
 
 BYTE = np.dtype(np.int8)
 
@@ -80,9 +81,24 @@ def _sorted_rows(
     how = _ordering(ctx, dtype)
     if ctx.target.kind is not TargetKind.CUDA:
         return sort_rows(ctx.kernels, rows, how, has_order=has_order)
-    key_type = ctx.builder.scalars.element_type(key_dtype(dtype))
-    (_, size) = mlir.ir.RankedTensorType(rows.tensor.type).shape
-    return sort_rows_on_gpu(ctx.kernels, rows.tensor, how, key_type, size, has_order=has_order)
+    return _sorted_on_gpu(ctx, rows, dtype, how, None, has_order=has_order)
+
+
+def _sorted_on_gpu(
+    ctx: LoweringContext, rows: Rows, dtype: np.dtype, how: Ordering, kept: int | None, *, has_order: bool
+) -> tuple[Value, Value | None]:
+    """The first `kept` elements of each row (None: all) as rows again, and their places."""
+    b, (count, size) = ctx.builder, rows.sizes
+    flat = replace(rows, tensor=collapse_axes(b, rows.tensor, [[0, 1]]))
+    key_type = b.scalars.element_type(key_dtype(dtype))
+    width = size if kept is None else kept
+    total = size_product(b, (count, width))
+
+    def rows_again(x: Value) -> Value:
+        return expand_axes(b, b.bind_shape(x, [total]), [[0, 1]], [count, width])
+
+    values, order = sort_rows_on_gpu(ctx.kernels, flat, how, key_type, kept, has_order=has_order)
+    return rows_again(values), None if order is None else rows_again(order)
 
 
 def greatest_by_kernel(ctx: LoweringContext, x: Value, dtype: np.dtype, k: int) -> tuple[Value, Value]:
@@ -94,11 +110,10 @@ def greatest_by_kernel(ctx: LoweringContext, x: Value, dtype: np.dtype, k: int) 
     order: Value | None
     if ctx.target.kind is not TargetKind.CUDA:
         values, order = select_first(ctx.kernels, rows, how, k)
-    elif ordering_forms.searches(rows.sizes[1], k):
+    elif ordering_forms.searches(ctx.target, rows.sizes, k):
         values, order = _searched(ctx, rows.tensor, stored, k)
     else:
-        key_type = b.scalars.element_type(key_dtype(stored))
-        values, order = sort_rows_on_gpu(ctx.kernels, rows.tensor, how, key_type, k, has_order=True)
+        values, order = _sorted_on_gpu(ctx, rows, stored, how, k, has_order=True)
     return _converted(b, b.bind_shape(values, kept), stored, dtype), b.bind_shape(order, kept)
 
 

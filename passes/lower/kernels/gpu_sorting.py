@@ -1,202 +1,222 @@
 """The kernels of NVIDIA's GPUs that sort rows, stably, with the places that elements come from.
 
-Input: rows `[count, size]` and how an element becomes a signed integer (`key`). Output: each row's elements
-in rising order of keys, and where they were.
+Input: rows, one behind the other, and how an element becomes a signed integer (`key`). Output: each row's
+elements in rising order of keys, and where they were. The code of the kernels is in `gpu_sorted_rows.py`.
 Idea: a workgroup sorts what fits in its memory by a bitonic network (Batcher, Sorting networks and their
 applications, 1968); of equal keys the one of the smaller place comes first, so that the sort is stable. Parts
 of longer rows are sorted apart, and merged in pairs: the place of an element is its own in its part, and the
-number of elements of the other part before it, by a binary search. Each pass is one kernel.
+number of elements of the other part before it, by a binary search. Each pass is one kernel. For rows of
+unknown length there are as many passes as the longest row needs, from one half of an array to the other; one
+that the rows are too short for has no workgroups, and is not launched.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from ....dialects import mlir
 from ...ir.aliases import Type, Value
-from ..tuning.gpu_rows import MOST_SORTING, WARP, sorted_at_once
-from .builder import Array, Number, carried, choose, index, loop, of_workgroup, when
-from .executable import Kernel, Kernels, Result, barrier, thread_id, workgroup_id
-from .sorting import Ordering
+from ..tuning.gpu_rows import MOST_SORTING, WARP, most_sorted_at_once, sorted_at_once
+from .builder import Array, Number, Place, ceil_divided, choose, index, product, when
+from .executable import Kernel, Kernels, Result, Size, thread_id, workgroup_id
+from .gpu_sorted_rows import Between, Ends, Merge, Part
+from .sorting import Ordering, Rows
 
 MERGING: Final = 256  # threads of a workgroup that merges
+PLACE_BITS: Final = 31  # of the place of an element
 
 
 def sort_rows_on_gpu(
-    kernels: Kernels, x: Value, how: Ordering, key_type: Type, kept: int, *, has_order: bool
+    kernels: Kernels, rows: Rows, how: Ordering, key_type: Type, kept: int | None, *, has_order: bool
 ) -> tuple[Value, Value | None]:
-    """The first `kept` elements of each row in order; with `has_order` the places (i32) they come from."""
-    tensor = mlir.ir.RankedTensorType(x.type)
-    count, size = tensor.shape
-    length = sorted_at_once(size, mlir.ir.IntegerType(key_type).width // 8)
-    ends = [_matrix(count, kept, each) for each in (tensor.element_type, _i32())[: 1 + has_order]]
-    between = [_matrix(count, size, each) for each in (key_type, _i32())]
-    is_whole = length >= size
-    state = _sorted_parts(kernels, x, how, key_type, length, ends if is_whole else between)
-    while length < size:
-        is_last = 2 * length >= size
-        state = _merged(kernels, x, state, length, ends if is_last else between, is_last=is_last)
-        length *= 2
-    return state[0], state[1] if has_order else None
+    """The first `kept` elements of each row in order (None: all); with `has_order` their places (i32).
 
-
-def _sorted_parts(
-    kernels: Kernels, x: Value, how: Ordering, key_type: Type, length: int, types: Sequence[Type]
-) -> tuple[Value, ...]:
-    """Parts of `length` elements sorted: elements where a row is one part, else keys; their places."""
-    count, size = mlir.ir.RankedTensorType(x.type).shape
-    parts = -(-size // length)
-    threads = min(max(length // 2, WARP), MOST_SORTING)
-
-    def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
-        part = _Part(how, key_type, length, threads, Array(operands[0]), [Array(w) for w in written])
-        part.run(parts)
-
-    kernel = Kernel(
-        "sort_part",
-        tuple(map(Result, types)),
-        emit,
-        key=(how.name, length),
-        workgroups=(count * parts,),
-        threads=threads,
-    )
-    return kernels.call(kernel, [x])
-
-
-def _merged(
-    kernels: Kernels, x: Value, state: Sequence[Value], length: int, types: Sequence[Type], *, is_last: bool
-) -> tuple[Value, ...]:
-    """Neighbours of `length` sorted elements merged, given by keys and places."""
-    count, size = mlir.ir.RankedTensorType(x.type).shape
-
-    def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
-        source, keys, places = map(Array, operands)
-        _Merge(length, source, keys, places, [Array(w) for w in written], is_last).run(count * size)
-
-    groups = -(-count * size // MERGING)
-    kernel = Kernel(
-        "merge",
-        tuple(map(Result, types)),
-        emit,
-        key=(length, is_last),
-        workgroups=(groups,),
-        threads=MERGING,
-    )
-    return kernels.call(kernel, [x, *state])
+    The tensor of `rows` and the results have one axis, with one row behind the other.
+    """
+    count, size = map(_place, rows.sizes)
+    total = product([count, size])
+    array = total if isinstance(size, int) else total * 2
+    sort = _Sort(kernels, rows, how, key_type, kept, has_order, count, size, total, array)
+    first, *order = sort.of_known_length() if isinstance(size, int) else sort.of_any_length()
+    return first, order[0] if order else None
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    """The code of a workgroup that sorts `length` elements of a row, a power of two."""
+class _Sort:
+    """The calls of the kernels of one sort: `total` is what all rows have, `array` what is kept of them."""
 
+    kernels: Kernels
+    rows: Rows
     how: Ordering
     key_type: Type
-    length: int
-    threads: int
-    source: Array
-    targets: Sequence[Array]
+    kept: int | None
+    has_order: bool
+    count: Place
+    size: Place
+    total: Place
+    array: Place
 
-    def run(self, parts: int) -> None:
-        """Sort the part of this workgroup: of `parts` parts a row the one of its number."""
-        number, own = Number(workgroup_id()), Number(thread_id())
-        row, start = number // parts, number % parts * self.length
-        keys, places = of_workgroup(self.length, self.key_type), of_workgroup(self.length, _i32())
-        with loop(own, self.length, self.threads) as at:
-            self._read(row, start + at, keys, places, at)
-        with loop(1, self.length.bit_length()) as stage, loop(0, stage) as step:
-            barrier()
-            with loop(own, self.length // 2, self.threads) as pair:
-                _exchange(keys, places, pair, stage, stage - 1 - step)
-        barrier()
-        kept = self.targets[0].type.shape[1]
-        with loop(own, self.length, self.threads) as at, when(start + at < kept):
-            self._write(row, start + at, keys[at], places[at], is_whole=parts == 1)
+    def of_known_length(self) -> Sequence[Value]:
+        """Each pass has results of its own; rows that one workgroup sorts need one pass."""
+        size = self.size
+        assert isinstance(size, int)
+        length = sorted_at_once(size, self._key_bytes)
+        state = self._sorted_parts(length, is_whole=length >= size)
+        while length < size:
+            state = self._merged(state, length, is_last=2 * length >= size)
+            length *= 2
+        return state
+
+    def of_any_length(self) -> Sequence[Value]:
+        """All passes that there may be, between the halves of an array of keys and one of places."""
+        length = most_sorted_at_once(self._key_bytes)
+        state = self._sorted_parts(length, is_whole=False)
+        passes = index(0)
+        for bits in range(length.bit_length() - 1, PLACE_BITS):
+            is_needed = index(self.size) > (1 << bits)
+            state = self._merged_in_place(state, bits, passes, is_needed)
+            passes = passes + choose(is_needed, index(1), 0)
+        return self._taken(state[1], passes)
+
+    # -- passes --
+
+    def _sorted_parts(self, length: int, *, is_whole: bool) -> Sequence[Value]:
+        """Parts of `length` elements sorted: elements where a row is one part, else keys; their places."""
+        threads = min(max(length // 2, WARP), MOST_SORTING)
+
+        def emit(arrays: Sequence[Array], written: Sequence[Array], _: Sequence[Number], size: Place) -> None:
+            (source,) = arrays
+            part = Part(self.how, self.key_type, length, threads, source, size)
+            part.run(self._to_ends(source, written, size) if is_whole else _between(written, size))
+
+        groups = product([self.count, ceil_divided(self.size, length)])
+        results = self._ends() if is_whole else self._between()
+        return self._call(_Pass("sort_part", results, emit, groups, threads, (length, is_whole)), [], [])
+
+    def _merged(self, state: Sequence[Value], length: int, *, is_last: bool) -> Sequence[Value]:
+        """Neighbours of `length` sorted elements merged, given by keys and places."""
+
+        def emit(arrays: Sequence[Array], written: Sequence[Array], _: Sequence[Number], size: Place) -> None:
+            source, *state = arrays
+            merge = Merge(length.bit_length() - 1, size, _between(state, size))
+            ends = self._to_ends(source, written, size) if is_last else _between(written, size)
+            merge.run(source.size(0), ends, MERGING)
+
+        results, groups = self._ends() if is_last else self._between(), ceil_divided(self.total, MERGING)
+        return self._call(_Pass("merge", results, emit, groups, MERGING, (length, is_last)), state, [])
+
+    def _merged_in_place(
+        self, state: Sequence[Value], bits: int, passes: Number, is_needed: Number
+    ) -> Sequence[Value]:
+        """Neighbours of `2 ** bits` elements merged, from one half of the arrays to the other."""
+
+        def emit(
+            arrays: Sequence[Array], written: Sequence[Array], numbers: Sequence[Number], size: Place
+        ) -> None:
+            length, earlier = numbers
+            total, half = arrays[0].size(0), earlier & 1
+            source, target = (_between(written, size, start * total) for start in (half, 1 - half))
+            Merge(length, size, source).run(total, target, MERGING)
+
+        groups = choose(is_needed, index(ceil_divided(self.total, MERGING)), 0)
+        results = [
+            Result(each.type, each.sizes, position) for position, each in enumerate(self._between(), start=1)
+        ]
+        return self._call(_Pass("merge_half", results, emit, groups, MERGING), state, [index(bits), passes])
+
+    def _taken(self, places: Value, passes: Number) -> Sequence[Value]:
+        """The elements from their places, which are in one half of an array."""
+
+        def emit(
+            arrays: Sequence[Array], written: Sequence[Array], numbers: Sequence[Number], size: Place
+        ) -> None:
+            source, places = arrays
+            ends, start = self._to_ends(source, written, size), (numbers[0] & 1) * source.size(0)
+            number = Number(workgroup_id()) * MERGING + Number(thread_id())
+            with when(number < written[0].size(0)):
+                row, at = number // ends.kept, number % ends.kept
+                ends.put(row, at, places[start + row * size + at])
+
+        groups = ceil_divided(product([self.count, self._kept]), MERGING)
+        return self._call(_Pass("take_sorted", self._ends(), emit, groups, MERGING), [places], [passes])
+
+    # -- calls --
+
+    def _call(self, each: _Pass, state: Sequence[Value], numbers: Sequence[Number]) -> Sequence[Value]:
+        """The results of a kernel for the source, the arrays of `state`, numbers, and the size if unknown."""
+        size, count = self.size, 1 + len(state)
+
+        def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
+            told = [Number(n) for n in operands[count:]]
+            within = size if isinstance(size, int) else told.pop()
+            each.emit([Array(a) for a in operands[:count]], [Array(w) for w in written], told, within)
+
+        known = size if isinstance(size, int) else None
+        key = (self.how.name, str(self.key_type), known, self.kept, each.key)
+        kernel = Kernel(
+            each.name, tuple(each.results), emit, key, (_size(each.groups),), threads=each.threads
+        )
+        told = numbers if isinstance(size, int) else [*numbers, size]
+        arrays = [self.rows.tensor, *state]
+        sizes = {value: _size(self.array if value in state else self.total) for value in arrays}
+        return self.kernels.call(
+            kernel, [*arrays, *(n.value for n in told)], sizes=lambda value: [sizes[value]]
+        )
+
+    def _ends(self) -> list[Result]:
+        count = product([self.count, self._kept])
+        return [_result(each, count) for each in (self.rows.element, _i32())[: 1 + self.has_order]]
+
+    def _between(self) -> list[Result]:
+        return [_result(each, self.array) for each in (self.key_type, _i32())]
+
+    def _to_ends(self, source: Array, written: Sequence[Array], size: Place) -> Ends:
+        return Ends(source, size, written, size if self.kept is None else self.kept)
 
     @property
-    def _size(self) -> int:
-        return int(self.source.type.shape[1])
+    def _kept(self) -> Place:
+        return self.size if self.kept is None else self.kept
 
-    def _read(self, row: Number, at: Number, keys: Array, places: Array, to: Number) -> None:
-        """An element; behind the row's end one that comes last."""
-        element = self.source[row, at.least(self._size - 1)]
-        greatest = (1 << mlir.ir.IntegerType(self.key_type).width - 1) - 1
-        keys[to] = choose(at < self._size, Number(self.how.key(element.value)), greatest)
-        places[to] = at.as_integer(_i32())
-
-    def _write(self, row: Number, at: Number, key: Number, place: Number, *, is_whole: bool) -> None:
-        first, *order = self.targets
-        first[row, at] = self.source[row, place.as_index()] if is_whole else key
-        for array in order:
-            array[row, at] = place
+    @property
+    def _key_bytes(self) -> int:
+        return int(mlir.ir.IntegerType(self.key_type).width) // 8
 
 
-def _exchange(keys: Array, places: Array, pair: Number, stage: Number, bit: Number) -> None:
-    """Put two elements in order whose places differ in one bit: rising or falling, by bit `stage`."""
-    distance = index(1) << bit
-    low = ((pair >> bit) << (bit + 1)) + (pair & (distance - 1))
-    high = low + distance
-    rises = ((low >> stage) & 1).equals(0)
-    key, other, place, further = keys[low], keys[high], places[low], places[high]
-    is_greater = (key > other) | (key.equals(other) & (place > further))
-    with when(is_greater.equals(rises)):
-        keys[low], keys[high] = other, key
-        places[low], places[high] = further, place
+def _between(arrays: Sequence[Array], size: Place, start: Place = 0) -> Between:
+    keys, places = arrays
+    return Between(keys, places, size, start)
+
+
+_Code: TypeAlias = Callable[[Sequence[Array], Sequence[Array], Sequence[Number], Place], None]
 
 
 @dataclass(frozen=True, slots=True)
-class _Merge:
-    """The code of a thread that puts one element in its place among two sorted neighbours."""
+class _Pass:
+    """A kernel of a sort; `emit` gets the arrays, those of the results, numbers, and the length of a row."""
 
-    length: int
-    source: Array
-    keys: Array
-    places: Array
-    targets: Sequence[Array]
-    is_last: bool
-
-    def run(self, count: int) -> None:
-        """Of `count` elements the one of the thread's number."""
-        number, size = Number(workgroup_id()) * MERGING + Number(thread_id()), self.source.type.shape[1]
-        with when(number < count):
-            row, at = number // size, number % size
-            self._put(row, at, self._place(row, at, size))
-
-    def _place(self, row: Number, at: Number, size: int) -> Number:
-        length = self.length
-        start = at // (2 * length) * (2 * length)
-        is_right = at - start >= length
-        other = choose(is_right, start, (start + length).least(size))
-        end = choose(is_right, start + length, (start + 2 * length).least(size))
-        own = choose(is_right, at - start - length, at - start)
-        key = self.keys[row, at]
-
-        def halve(_: Number, low: Number, high: Number) -> Sequence[Number]:
-            is_open = low < high
-            middle = choose(is_open, (low + high) >> 1, at)
-            there = self.keys[row, middle]
-            # Of equal elements those of the left part come first.
-            is_before = (there < key) | (is_right & there.equals(key))
-            return [
-                choose(is_open & is_before, middle + 1, low),
-                choose(is_open & is_before.equals(False), middle, high),
-            ]
-
-        low, _ = carried(0, length.bit_length(), [other, end], halve)
-        return start + own + (low - other)
-
-    def _put(self, row: Number, at: Number, to: Number) -> None:
-        first, *order = self.targets
-        with when(to < first.type.shape[1]):
-            place = self.places[row, at]
-            first[row, to] = self.source[row, place.as_index()] if self.is_last else self.keys[row, at]
-            for array in order:
-                array[row, to] = place
+    name: str
+    results: Sequence[Result]
+    emit: _Code
+    groups: Place
+    threads: int
+    key: Hashable = ()
 
 
-def _matrix(count: int, size: int, element: Type) -> Type:
-    return mlir.ir.RankedTensorType.get([count, size], element)
+def _result(element: Type, count: Place) -> Result:
+    if isinstance(count, int):
+        return Result(mlir.ir.RankedTensorType.get([count], element))
+    dynamic = mlir.ir.ShapedType.get_dynamic_size()
+    return Result(mlir.ir.RankedTensorType.get([dynamic], element), (count.value,))
+
+
+def _place(size: Size) -> Place:
+    return size if isinstance(size, int) else Number(size)
+
+
+def _size(place: Place) -> Size:
+    return place if isinstance(place, int) else place.value
 
 
 def _i32() -> Type:

@@ -69,7 +69,12 @@ def in_one_part(size: int, *, is_shared: bool) -> Division:
 
 def sorted_at_once(size: int, key_bytes: int) -> int:
     """How many elements of a row one workgroup sorts, a power of two."""
-    return min(1 << (size - 1).bit_length(), SORTED_BYTES // key_bytes)
+    return min(1 << (size - 1).bit_length(), most_sorted_at_once(key_bytes))
+
+
+def most_sorted_at_once(key_bytes: int) -> int:
+    """How many elements of a row one workgroup sorts at most."""
+    return SORTED_BYTES // key_bytes
 
 
 def _of_parts(threads: int, size: int, parts: int, step: int, *, is_shared: bool) -> Division:

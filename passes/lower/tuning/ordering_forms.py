@@ -32,13 +32,13 @@ def sort_blocks(size: Size) -> int:
 
 
 def sorts_by_kernel(target: Target, count: Size, size: Size) -> bool:
-    """Whether `count` rows of `size` elements are sorted by kernels of our own, on CUDA where both are known.
+    """Whether `count` rows of `size` elements are sorted by kernels of our own.
 
     On CPUs ranking does four comparisons in the time that a kernel needs for one, and is as fast up to about
     64.
     """
-    if searches_by_kernel(target, (count, size)):
-        return True
+    if target.kind is TargetKind.CUDA:
+        return all(not isinstance(n, int) or 0 < n < 1 << 31 for n in (count, size))
     return has_kernels(target) and (not isinstance(size, int) or size > KERNEL_SORTED)
 
 
@@ -70,8 +70,11 @@ def selects(size: Size, k: int) -> bool:
     return k <= 32 and (not isinstance(size, int) or 8 * k < size)
 
 
-def searches(size: Size, k: int) -> bool:
-    """As `selects`, of rows of known sizes on CUDA, where a search is cheap beside sorting."""
+def searches(target: Target, sizes: Sequence[Size], k: int) -> bool:
+    """As `selects`, by kernels for CUDA, of rows of known sizes: a search is cheap beside sorting."""
+    size = sizes[-1]
+    if not searches_by_kernel(target, sizes):
+        return False
     return k <= (gpu_rows.SELECTED if isinstance(size, int) and size > gpu_rows.SHORT else gpu_rows.FEW)
 
 

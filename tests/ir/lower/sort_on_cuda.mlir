@@ -9,5 +9,6 @@ func.func @f(%arg0: tensor<3x5000xf32>) -> tensor<3x5000xf32> {
 // CHECK-DAG: stream.executable private @kernel_sort_part
 // CHECK-DAG: memref<4096xi32, #gpu.address_space<workgroup>>
 // CHECK: func.func @f
+// CHECK: [[ROWS:%.+]] = tensor.collapse_shape %arg0
 // CHECK: [[PARTS:%.+]]:2 = flow.dispatch @kernel_sort_part::@kernel_sort_part{{.*}} -> (%{{.+}}, %{{.+}})
-// CHECK: flow.dispatch @kernel_merge::@kernel_merge(%arg0, [[PARTS]]#0, [[PARTS]]#1
+// CHECK: flow.dispatch @kernel_merge::@kernel_merge([[ROWS]], [[PARTS]]#0, [[PARTS]]#1
