@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from ..tracing.array import Array
+from ..tracing.array import Array, next_number
 from ..tracing.kinds import Kind
 from .tree_code import tree_expression
 
@@ -44,7 +44,14 @@ def call_code(
     if expression is None:
         return None
     text, names = expression
-    names |= {"Array": Array, "new": object.__new__, "fail": fail, "Exception": Exception, **parts}
+    names |= {
+        "Array": Array,
+        "new": object.__new__,
+        "next_number": next_number,
+        "fail": fail,
+        "Exception": Exception,
+        **parts,
+    }
     names |= {f"kind{position}": kind for position, kind in enumerate(kinds)}
     arguments = [f"a{position}" for position in range(inputs)]
     view, leaves = ("", "leaves") if of_views else ("._view", f"({''.join(f'{a}, ' for a in arguments)})")
@@ -75,5 +82,6 @@ def _array(position: int, is_weak: bool) -> list[str]:
         f" {name}.kind = kind{position}",
         f" {name}._view = get({position}, view_class)",
         f" {name}._buffer = {name}._host = {name}.wide = None",
+        f" {name}._number = next_number()",
         f" {name}.weak_type = {is_weak}",
     ]

@@ -263,11 +263,13 @@ def is_frozen(array: np.ndarray) -> bool:
 
 
 _NUMBERS: Final = itertools.count()
+next_number: Final[Callable[[], int]] = _NUMBERS.__next__
+"""The number of the next array, see `number_of`."""
 
 
 def moment() -> int:
     """What arrays made so far have less than as their number."""
-    return next(_NUMBERS)
+    return next_number()
 
 
 def number_of(array: Array) -> int:
@@ -298,7 +300,7 @@ class Array(ArrayMethods):
 
     def __init__(self, value: Any) -> None:
         self.kind = None
-        self._number = next(_NUMBERS)
+        self._number = next_number()
         self._view: Any = None
         self.weak_type = False
         self.wide: Array | None = None
@@ -497,6 +499,7 @@ def array_of_view(view: Any, kind: Kind) -> Array:
     array.kind = kind
     array._view = view
     array._buffer = array._host = array.wide = None
+    array._number = next_number()
     array.weak_type = kind.is_weak
     return array
 

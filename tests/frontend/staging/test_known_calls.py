@@ -22,6 +22,7 @@ from adze.frontend.errors import DeletedArrayError
 from adze.frontend.staging.call_code import MOST_ARRAYS
 from adze.frontend.staging.entries import MOST_KINDS, Entry
 from adze.frontend.staging.tree_code import MOST_LEAVES, flatten_code, unflatten_code
+from adze.frontend.tracing.array import strong
 from adze.runtime.errors import CallError, FailedCallError
 from adze.runtime.execute.program import Function
 
@@ -431,3 +432,15 @@ def test_calls_of_very_many_shapes_are_not_all_known() -> None:
     for size in range(3 * MOST_KINDS):
         np.testing.assert_array_equal(compiled(adze.device_put(np.zeros(size, np.float32))), np.ones(size))
     assert 0 < len(compiled._known._host) <= MOST_KINDS
+
+
+@pytest.mark.parametrize("results", [1, 2, MOST_ARRAYS + 1])
+def test_results_of_each_way_of_a_call_are_copied_as_other_arrays_are(results: int) -> None:
+    """A copy has the number of its array: results of short calls once had none."""
+    program = adze.jit(lambda x: [x + n for n in range(results)])
+    on_device = program(X)[0]
+    for argument in (X, on_device):
+        for _ in range(2):
+            last = program(argument)[-1]
+            np.testing.assert_array_equal(last.copy(), np.asarray(argument) + results - 1)
+            np.testing.assert_array_equal(strong(last), last)
