@@ -19,6 +19,7 @@ from ..tracing.jax_rules import PREFIX
 from ..tracing.jax_rules import Installed as Rules
 from ..tree.key_order import KeyOrder
 from .modules import Forwarding, homes_of
+from .wide_defaults import forget_dtypes
 
 REAL: Final = ("jax", "jaxlib")
 
@@ -96,17 +97,24 @@ def install() -> Installed:
             f"adze.compat.install(): jax is imported already: {getattr(loaded, '__file__', '')}",
             hint="call install() before anything imports jax, or write `import adze.compat.jax as jax`",
         )
-    _FINDER.is_installed = Rules.is_on = KeyOrder.is_sorted = True
+    _switch(is_on=True)
     importlib.import_module("jax")
     return Installed()
 
 
 def uninstall() -> None:
     """Remove what `install` added: `import jax` finds JAX again, where it is installed."""
-    _FINDER.is_installed = Rules.is_on = KeyOrder.is_sorted = False
+    _switch(is_on=False)
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] == "jax" and isinstance(module, Forwarding):
             del sys.modules[name]
+
+
+def _switch(is_on: bool) -> None:
+    """Let JAX's rules hold in this process, or adze's again."""
+    if Rules.is_on != is_on:
+        forget_dtypes()
+    _FINDER.is_installed = Rules.is_on = KeyOrder.is_sorted = is_on
 
 
 class JaxIsImportedError(TraceError, ImportError):

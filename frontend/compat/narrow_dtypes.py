@@ -1,7 +1,7 @@
 """Dtypes of 64 bits that programs written for JAX state while `jax_enable_x64` is off: JAX narrows them.
 
 Input: a function of `jax.numpy`, `jax.lax`, `jax.random` or `jax.nn`, of which parameters are dtypes. Output:
-the same, where float64 and complex128 as these parameters mean float32 and complex64, with JAX's warning.
+the same, where dtypes of 64 bits as these parameters mean those of 32, with JAX's warning.
 Idea: adze's own functions never narrow, so this is done at the names that such a program calls.
 """
 
@@ -19,7 +19,7 @@ MODULES: Final = ("jax.numpy", "jax.lax", "jax.random", "jax.nn")
 OF_BITS: Final = ("bitcast_convert_type", "frombuffer", "fromfile", "fromstring")
 """Functions that read the bits of a dtype, which another dtype has not."""
 
-NAMES: Final = frozenset(("dtype", "new_dtype", "out_dtype", "preferred_element_type"))
+NAMES: Final = frozenset(("dtype", "index_dtype", "new_dtype", "out_dtype", "preferred_element_type"))
 
 
 def with_narrow_dtypes(module: str, value: Any) -> Any:

@@ -69,6 +69,11 @@ def set_wide(is_wide: bool) -> None:
     if is_wide == (Floating.dtype == np.float64):
         return
     Floating.dtype = np.dtype(np.float64 if is_wide else np.float32)
+    forget_dtypes()
+
+
+def forget_dtypes() -> None:
+    """Forget what was traced, and how dtypes met, while other dtypes were the default."""
     for cache in promotion_caches:
         cache.cache_clear()
     forget_all()

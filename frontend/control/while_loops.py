@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from ...dialects.types import BOOL, INT64, INTEGERS, TensorType, require_possible
+from ...dialects.types import BOOL, INTEGERS, TensorType, require_possible
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
+from ..tracing.default_dtypes import integral
 from ..tracing.frames import JIT_DISABLED, Tracer, current_frame, known_value
 from ..tracing.function_scope import FunctionScope, PrivateFunction, argument_of, resumes_trace, varied_over
 from ..tracing.interpreter import as_value, as_weak, ops
@@ -294,16 +295,16 @@ def _indices(lower: Any, upper: Any) -> tuple[int | Dim, Any]:
         steps = max(int(upper) - int(lower), 0)
         return steps, _counted(int(lower), steps)
     size = maximum(upper - lower, 0)
-    return size, ops.iota(shape=(size,), axis=0, dtype=INT64) + as_value(lower, INT64)
+    return size, ops.iota(shape=(size,), axis=0, dtype=integral()) + as_value(lower, integral())
 
 
 def _counted(lower: int, steps: int) -> Any:
     """`lower, lower + 1, ...`: a constant, unless it starts at 0."""
     if lower == 0:
-        return ops.iota(shape=(steps,), axis=0, dtype=INT64)
+        return ops.iota(shape=(steps,), axis=0, dtype=integral())
     with located():
-        require_possible("fori_loop", [TensorType((steps,), INT64)])
-    return as_value(np.arange(lower, lower + steps, dtype=INT64))
+        require_possible("fori_loop", [TensorType((steps,), integral())])
+    return as_value(np.arange(lower, lower + steps, dtype=integral()))
 
 
 def _indexed(body_fun: Callable[[Any, Any], Any], is_weak: bool) -> Callable[[Any, Any], Any]:

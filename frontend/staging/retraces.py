@@ -110,7 +110,7 @@ def kind_of_leaf(leaf: Any) -> Any:
         is_told = leaf.sharding.is_remote or leaf.layout is not None
         return (leaf.shape, leaf.dtype, leaf.sharding) if is_told else (leaf.shape, leaf.dtype)
     if isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype.isnative:
-        return (leaf.shape, narrowed(leaf.dtype) if cls is np.ndarray else leaf.dtype)
+        return (leaf.shape, narrowed(leaf.dtype))
     if is_python_scalar(leaf):
         scalar_value(leaf, None)  # an integer beyond 64 bits is an error
         return cls

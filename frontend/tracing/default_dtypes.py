@@ -17,7 +17,18 @@ from typing import Any, Final
 import numpy as np
 
 from ...dialects.errors import AdzeError
-from ...dialects.types import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INEXACT, INT32, INT64, as_dtype
+from ...dialects.types import (
+    COMPLEX64,
+    COMPLEX128,
+    FLOAT32,
+    FLOAT64,
+    INEXACT,
+    INT32,
+    INT64,
+    UINT32,
+    UINT64,
+    as_dtype,
+)
 from ...runtime.settings import read_setting
 from ..errors import ArgumentError
 from .jax_rules import Installed, follows_jax
@@ -89,11 +100,17 @@ def floating_of(dtype: np.dtype) -> np.dtype:
 
 
 def stated_dtype(dtype: Any) -> np.dtype:
-    """A dtype that a program states. Python's `float` and `complex` are float64 and complex128, as in NumPy,
-    and the default dtypes in programs written for JAX."""
+    """A dtype that a program states. Python's `int`, `float` and `complex` are int64, float64 and complex128,
+    as in NumPy, and the default dtypes in programs written for JAX."""
     if (dtype is float or dtype is complex) and follows_jax():
         return floating() if dtype is float else complex_floating()
-    return as_dtype(dtype)
+    return integral() if dtype is int else as_dtype(dtype)
+
+
+def integral() -> np.dtype:
+    """The dtype of integers that nobody gave one: int64, and int32 in programs written for JAX that leave 64
+    bits off (after `adze.compat.install()`)."""
+    return narrowed(INT64)
 
 
 def counting() -> np.dtype:
@@ -107,8 +124,8 @@ def complex_floating() -> np.dtype:
 
 
 def is_float32() -> bool:
-    """Whether NumPy's float64 yields here: where somebody says so, and in programs written for JAX that leave
-    64 bits off (after `adze.compat.install()`)."""
+    """Whether NumPy's float64 stays none here: where somebody says so, and in programs written for JAX that
+    leave 64 bits off (after `adze.compat.install()`)."""
     name = _name_of(chosen())
     if name is None:
         return is_narrow_program() or _from_settings() == "float32"
@@ -127,11 +144,12 @@ def _from_settings() -> str:
 
 
 def yields(dtype: np.dtype) -> bool:
-    """Whether a constant of this dtype, which NumPy made, takes the dtype of what it meets."""
-    return dtype in _WIDEST and is_float32()
+    """Whether a constant of this dtype, which NumPy made, takes the dtype of what it meets. Programs written
+    for JAX narrow it instead (`narrowed`)."""
+    return dtype in _WIDEST and is_float32() and narrowed(dtype) == dtype
 
 
-_NARROW: Final = {FLOAT64: FLOAT32, COMPLEX128: COMPLEX64}
+_NARROW: Final = {FLOAT64: FLOAT32, COMPLEX128: COMPLEX64, INT64: INT32, UINT64: UINT32}
 
 
 def is_narrow_program() -> bool:
@@ -142,16 +160,18 @@ def is_narrow_program() -> bool:
 def narrowed(dtype: np.dtype) -> np.dtype:
     """The dtype of an array of NumPy's where it enters: 32 bits for 64 in programs written for JAX that leave
     64 bits off (after `adze.compat.install()`), its own everywhere else."""
-    if dtype not in _WIDEST or not is_narrow_program():
+    if dtype not in _NARROW or not is_narrow_program():
         return dtype
     return _NARROW[dtype] if _name_of(chosen()) is None else dtype
 
 
 def narrow_stated(dtype: Any, function: str) -> Any:
     """A dtype that a program states to `function`, as it is: but programs written for JAX that leave 64 bits
-    off get float32 and complex64 for those of 64 bits, with JAX's warning."""
-    if dtype is None or dtype is float or dtype is complex or not is_narrow_program():
-        return dtype  # Python's types are the default dtypes
+    off get those of 32 bits for those of 64, with JAX's warning."""
+    if dtype is None or not is_narrow_program():
+        return dtype
+    if dtype is int or dtype is float or dtype is complex:
+        return stated_dtype(dtype)
     try:
         stated = np.dtype(dtype)
     except TypeError:

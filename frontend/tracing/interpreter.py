@@ -32,7 +32,7 @@ from ...dialects.types import (
 from ...passes.analysis.evaluate import WATCH
 from ..errors import ArgumentTypeError, OutOfRangeError
 from .array import Array, is_frozen
-from .default_dtypes import floating, is_narrow_program, narrowed, stated_dtype, yields
+from .default_dtypes import floating, integral, is_narrow_program, narrowed, stated_dtype, yields
 from .exchange import of_dlpack
 from .frames import Frame, Tracer, current_frame, leaked
 from .interludes import suspended_frame
@@ -252,7 +252,7 @@ def as_value(x: Any, dtype: Any = None) -> Any:
         x = x.kept if isinstance(x, Tracer) and x.kept is not None else x
         return x if wanted is None or x.dtype == wanted else ops.convert(wide_of(x), dtype=wanted)
     if isinstance(x, Dim):
-        result = ops.size_to_array(x, dtype=wanted or np.dtype(np.int64))
+        result = ops.size_to_array(x, dtype=wanted or integral())
         result.weak_type = wanted is None
         return result
     if is_python_scalar(x):
@@ -282,8 +282,9 @@ def as_value(x: Any, dtype: Any = None) -> Any:
     lifted = _lifted(x, wanted)
     if lifted is not None:
         return lifted
-    if wanted is None and isinstance(x, np.ndarray) and current_frame() is None:
+    if wanted is None and isinstance(x, (np.ndarray, np.generic)):
         wanted = narrowed(as_dtype(array.dtype))
+        wanted = None if wanted == array.dtype else wanted
     converted = array.astype(wanted or as_dtype(array.dtype), copy=False)
     is_users = converted is array and not isinstance(x, (list, tuple, np.generic))
     result = _concrete(converted.copy() if is_users and not is_frozen(converted) else converted)
@@ -314,13 +315,23 @@ def scalar_value(x: bool | int | float | complex, dtype: np.dtype | None) -> Arr
         return scalar_in_dtype(x, dtype)
     if isinstance(x, bool):
         return Array(np.asarray(x))
-    if isinstance(x, int) and not -(1 << 63) <= x < 1 << 63:
-        raise OutOfRangeError(
-            f"Python integer {x} does not fit in 64 bits",
-            where=user_location_text(),
-            hint="give it a dtype: numpy.uint64(...) or a float",
-        )
+    if isinstance(x, int):
+        return as_weak(Array(np.asarray(x, _dtype_of_integer(x))))
     return as_weak(Array(np.asarray(x)))
+
+
+def _dtype_of_integer(x: int) -> np.dtype:
+    """The dtype of a Python integer that nothing else decides; raises where it does not hold it."""
+    dtype = integral()
+    bits = 8 * dtype.itemsize
+    if not -(1 << bits - 1) <= x < 1 << bits - 1:
+        wider = "set jax_enable_x64, or " if is_narrow_program() else ""
+        raise OutOfRangeError(
+            f"Python integer {x} does not fit in {bits} bits",
+            where=user_location_text(),
+            hint=f"{wider}give it a dtype: numpy.uint{bits}(...) or a float",
+        )
+    return dtype
 
 
 _NARROW: Final[ContextVar[bool]] = ContextVar("narrow_numbers", default=False)

@@ -25,6 +25,7 @@ from .. import tree
 from ..errors import ArgumentTypeError, TraceError
 from .argument_sizes import check_assumptions, check_bounds, check_shared_dimensions
 from .array import Array
+from .default_dtypes import narrowed
 from .frames import Frame, Tracer, recording
 from .interpreter import as_value, as_weak, wide_of
 from .jax_rules import follows_jax
@@ -113,7 +114,8 @@ def parameter_of(leaf: Any, name: str) -> Parameter:
         names = tuple(n if isinstance(n, str) else None for n in leaf.shape)
         _check_names(name, names)
         dimensions = names if None in leaf.type.shape else ()
-        return Parameter(name, leaf.type, leaf.weak_type, dimensions=dimensions)
+        type_ = TensorType(leaf.type.shape, narrowed(leaf.dtype))
+        return Parameter(name, type_, leaf.weak_type, dimensions=dimensions)
     if isinstance(leaf, (str, bytes)) or leaf is None or callable(leaf):
         raise ArgumentTypeError(
             f"argument '{name}' is {type(leaf).__name__} ({str(leaf)[:40]!r}), expected an array or a number",

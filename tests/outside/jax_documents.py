@@ -215,7 +215,7 @@ def _normal(text: str) -> str:
     text = re.sub(r"0x[0-9a-f]+", "0x", re.sub(r", device='[^']*'", "", text)).replace("bf16", "bfloat16")
     for short, name in {"f": "float", "i": "int", "ui": "uint", "c": "complex"}.items():
         text = re.sub(rf"\b{short}(8|16|32|64|128)\b", rf"{name}\1", text)
-    return text.replace(", weak_type=True", "").replace("int64", "int32")
+    return text.replace(", weak_type=True", "")
 
 
 if __name__ == "__main__":

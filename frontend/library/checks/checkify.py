@@ -130,7 +130,7 @@ def _numbers(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[Shown], 
         if part.dtype in INEXACT:
             floats = floats.at[cut].set(xp.astype(part, np.float64))
         else:
-            integers = integers.at[cut].set(part.astype(np.int64))
+            integers = integers.at[cut].set(part.astype(int))
     return shown, floats, integers
 
 
@@ -286,7 +286,7 @@ class _Checker:
         else:
             return
         for axis, start in zip(axes, starts, strict=True):
-            flat = xp.reshape(start, (-1,)).astype(np.int64)
+            flat = xp.reshape(start, (-1,)).astype(int)
             outside = (flat < 0) | (flat > shape[axis] - sizes[axis])
             worst = flat[xp.argmax(outside)] if flat.size else xp.zeros((), np.int64)
             text = Text(

@@ -102,7 +102,7 @@ def _own(left: Any, right: Any, sizes: Any, place: int, batch: Sequence[int], gr
         raise shape_error(
             f"ragged_dot: group sizes {type_text(sizes)} do not fit the groups of {type_text(right)}"
         )
-    ends = xp.cumsum(sizes.astype(np.int64), axis=-1)
+    ends = xp.cumsum(sizes.astype(int), axis=-1)
     rows = ops.iota(shape=(left.shape[place],), axis=0, dtype=np.dtype(np.int64))
     is_own = (rows >= (ends - sizes)[..., None]) & (rows < ends[..., None])
     shared = tuple(a + 1 for a in batch) if sizes.ndim > 1 else ()

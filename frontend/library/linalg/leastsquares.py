@@ -106,12 +106,12 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Any, Any, Any, An
     limit = _tolerance(left, None if rcond is None or rcond < 0 else rcond)
     inverse, s = _pseudoinverse(left, limit)
     x = xp.matmul(inverse, right)
-    rank = xp.zeros((), dtype=np.int64) if is_empty(s.shape[-1]) else xp.sum(s > limit * _largest(s))
+    rank = xp.zeros((), dtype=int) if is_empty(s.shape[-1]) else xp.sum(s > limit * _largest(s))
     if same_size(rows, columns) or is_less(rows, columns):
         residuals = xp.zeros((0,), dtype=real_part(left).dtype)
     else:
         residuals = xp.sum(squares(right - xp.matmul(left, x)), axis=0, keepdims=is_vector)
-    return x, residuals, xp.astype(rank, np.int64), s
+    return x, residuals, xp.astype(rank, int), s
 
 
 def _largest(s: Any) -> Any:
@@ -123,18 +123,18 @@ def matrix_rank(M: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     """How many singular values exceed `tol`, or `rtol` of the largest (by default ``max(m, n) * eps``)."""
     value = inexact("matrix_rank", M)
     if value.ndim < 2:
-        return xp.astype(xp.logical_not(xp.all(value == 0)), np.int64)
+        return xp.astype(xp.logical_not(xp.all(value == 0)), int)
     if tol is not None and rtol is not None:
         raise argument_error("matrix_rank: tol and rtol both give a tolerance, give one of them")
     value = matrix("matrix_rank", value, named=True)
     s = xp.abs(eigvalsh(value)) if hermitian else singular_values(value)
     if is_empty(s.shape[-1]):
-        return xp.zeros(s.shape[:-1], dtype=np.int64)
+        return xp.zeros(s.shape[:-1], dtype=int)
     if tol is not None:
         limit = xp.expand_dims(xp.asarray(tol, dtype=s.dtype), -1)
     else:
         limit = xp.expand_dims(_tolerance(value, rtol), -1) * xp.max(s, axis=-1, keepdims=True)
-    return xp.sum(s > limit, axis=-1, dtype=np.int64)
+    return xp.sum(s > limit, axis=-1, dtype=int)
 
 
 def cond(x: Any, p: Any = None) -> Any:

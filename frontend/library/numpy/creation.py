@@ -19,13 +19,12 @@ from ....dialects.types import (
     FLOAT32,
     FLOAT64,
     INEXACT,
-    INT64,
     INTEGERS,
     as_dtype,
 )
 from ...errors import ZeroStepError
 from ...tracing.array import Array
-from ...tracing.default_dtypes import complex_floating, floating, floating_of, narrowed, yields
+from ...tracing.default_dtypes import complex_floating, floating, floating_of, integral, narrowed, yields
 from ...tracing.exchange import of_dlpack
 from ...tracing.frames import Tracer
 from ...tracing.interpreter import as_value, as_weak, ops
@@ -74,8 +73,8 @@ def asarray(
     wanted = None if dtype is None else dtype_of("asarray", dtype)
     if type(a) in PYTHON_SCALARS:
         return convert(a, wanted or weak_dtype(type(a)))
-    if isinstance(a, (list, tuple)):
-        return _from_sequence(a, wanted)
+    if isinstance(a, (list, tuple, range)):
+        return _from_sequence([*a] if isinstance(a, range) else a, wanted)
     if copy is False and isinstance(a, np.ndarray):
         return _shared(a, wanted)
     value = asarray_of(a)
@@ -120,7 +119,15 @@ def _from_sequence(items: Any, dtype: np.dtype | None) -> Any:
         return value
     dtype = dtype or narrowed(value.dtype)
     # Converted from the Python numbers themselves, not from what they were rounded to.
-    return Array(np.asarray(items).astype(dtype)) if _is_all_python(items) else convert(value, dtype)
+    return _of_numbers(np.asarray(items), dtype) if _is_all_python(items) else convert(value, dtype)
+
+
+def _of_numbers(numbers: np.ndarray, dtype: np.dtype) -> Array:
+    """Python's numbers in a dtype; raises `OutOfRangeError` for an integer that it cannot hold."""
+    if dtype in INTEGERS and numbers.dtype in INTEGERS and numbers.size:
+        for end in (numbers.min(), numbers.max()):
+            convert(int(end), dtype)
+    return Array(numbers.astype(dtype))
 
 
 def _is_plain(items: Any) -> bool:
@@ -233,7 +240,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, de
     wanted = None if dtype is None else dtype_of("arange", dtype)
     if isinstance(stop, Dim) and type(start) is int and step == 1:
         length = stop if start == 0 else stop - start
-        counted = ops.iota(shape=(length,), axis=0, dtype=wanted or INT64)
+        counted = ops.iota(shape=(length,), axis=0, dtype=wanted or integral())
         return counted if start == 0 else add(counted, start)
     numbers = [_number("arange", v) for v in (start, stop, step)]
     if numbers[2] == 0:
@@ -241,11 +248,11 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, de
     if wanted is None:
         strong = [n for n in numbers if isinstance(n, np.generic)]
         wanted = (
-            np.result_type(*strong)
+            narrowed(np.result_type(*strong))
             if strong
             else FLOAT32
             if any(type(n) is float for n in numbers)
-            else INT64
+            else integral()
         )
     if wanted in INTEGERS and numbers[0] == 0 and numbers[2] == 1:
         length = max(0, math.ceil(numbers[1]))
@@ -372,7 +379,7 @@ def fromfunction(function: Callable[..., Any], shape: Any, *, dtype: Any = FLOAT
     return asarray(function(*indices(shape, dtype), **kwargs))
 
 
-def indices(dimensions: Any, dtype: Any = INT64, sparse: bool = False) -> Any:
+def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
     """Coordinates of a grid: `indices((m, n))[0]` counts rows, `[1]` columns."""
     shape = shape_of("indices", dimensions)
     wanted = dtype_of("indices", dtype)

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from ....dialects.types import BOOL, INEXACT
+from ....dialects.types import BOOL, INEXACT, INTEGERS
 from ...tracing.interpreter import ops
+from ...tracing.jax_rules import follows_jax
 from .arguments import (
     argument_error,
     count_of,
@@ -42,11 +43,17 @@ def _flat_or_axis(function: str, x: Any, axis: Any) -> tuple[Any, int]:
     return value, normalize_axis(function, axis, value.ndim)
 
 
+def _running_dtype(dtype: np.dtype) -> np.dtype:
+    """The dtype of running sums and products: that of `sum`, and in programs written for JAX that of the
+    array, of whatever integers it is."""
+    return dtype if dtype in INTEGERS and follows_jax() else accumulated_dtype(dtype)
+
+
 def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """Running sums along `axis`, of the flat array when None."""
     refuse_out("cumsum", out)
     value, place = _flat_or_axis("cumsum", a, axis)
-    wanted = accumulated_dtype(value.dtype) if dtype is None else dtype_of("cumsum", dtype)
+    wanted = _running_dtype(value.dtype) if dtype is None else dtype_of("cumsum", dtype)
     return ops.cumsum(convert(value, wanted), axis=place, reverse=False)
 
 
@@ -54,7 +61,7 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any
     """Running products along `axis`, of the flat array when None."""
     refuse_out("cumprod", out)
     value, place = _flat_or_axis("cumprod", a, axis)
-    wanted = accumulated_dtype(value.dtype) if dtype is None else dtype_of("cumprod", dtype)
+    wanted = _running_dtype(value.dtype) if dtype is None else dtype_of("cumprod", dtype)
     return ops.cumprod(convert(value, wanted), axis=place, reverse=False)
 
 

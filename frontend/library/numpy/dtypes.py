@@ -18,12 +18,12 @@ from ....dialects.types import (
     FLOAT32,
     FLOAT64,
     FLOATS,
-    INT64,
     INTEGERS,
     SIGNED,
     UNSIGNED,
 )
 from ...tracing.array import Array, ArrayMethods
+from ...tracing.default_dtypes import integral
 from ...tracing.frames import Tracer
 from ...tracing.interpreter import ops
 from .arguments import argument_error, dtype_of
@@ -110,9 +110,11 @@ _WHOLE: Final = ("precision", "nmant", "nexp", "iexp", "machep", "negep", "minex
 
 
 def _dtype_of_argument(function: str, argument: Any) -> np.dtype:
-    """The dtype that an array has, or that a name or type means."""
+    """The dtype that an array has, or that a name or type means: of Python's types the dtype of 64 bits."""
     if isinstance(argument, (Tracer, Array, np.ndarray, np.generic)):
         return argument.dtype
+    if argument is int or argument is float or argument is complex:
+        return np.dtype(argument)
     return dtype_of(function, argument)
 
 
@@ -201,8 +203,8 @@ def default_dtypes() -> dict[str, np.dtype]:
     return {
         "real floating": FLOAT32,
         "complex floating": COMPLEX64,
-        "integral": INT64,
-        "indexing": INT64,
+        "integral": integral(),
+        "indexing": integral(),
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...tracing.array import Array
-from ...tracing.default_dtypes import floating
+from ...tracing.default_dtypes import floating, integral
 from .arguments import argument_error
 from .creation import asarray
 from .joining import concatenate
@@ -29,7 +29,7 @@ class _Grid:
 
 
 def _filled(grid: np.ndarray) -> Array:
-    filled: Array = asarray(grid.astype(floating() if grid.dtype.kind == "f" else np.int64))
+    filled: Array = asarray(grid.astype(floating() if grid.dtype.kind == "f" else integral()))
     return filled
 
 

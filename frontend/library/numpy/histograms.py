@@ -8,7 +8,7 @@ import numpy as np
 
 from ....dialects.types import BOOL, FLOAT64, INEXACT, INT32, INT64, INTEGERS
 from ...tracing.array import Array
-from ...tracing.default_dtypes import floating_of
+from ...tracing.default_dtypes import floating_of, integral
 from ...tracing.frames import known_value
 from ...tracing.interpreter import ops
 from ...tracing.jax_rules import follows_jax
@@ -72,7 +72,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | N
         if known.size and known.min() < 0:
             raise argument_error("bincount: elements must not be negative")
         length = max(minlength, int(known.max()) + 1 if known.size else 0)
-    amounts = full_like(value, 1, INT64) if weights is None else float_value(weights)
+    amounts = full_like(value, 1, integral()) if weights is None else float_value(weights)
     require_sizes("bincount", "weights", amounts, value.shape, "x")
     positions = value if value.dtype == INT32 else ops.convert(value, dtype=INT64)
     return scatter_count([positions], (length,), amounts)
@@ -126,7 +126,7 @@ def histogram(
     value = convert(value, np.dtype(np.uint8)) if value.dtype == BOOL else value
     edges = histogram_bin_edges(value, bins, range)
     count = edges.shape[0] - 1
-    one = edges.dtype if follows_jax() else INT64
+    one = edges.dtype if follows_jax() else integral()
     amounts = full_like(value, 1, one) if weights is None else ravel(asarray_of(weights))
     result = scatter_count([_bin_of(value, edges)], (count,), amounts)
     if not density:

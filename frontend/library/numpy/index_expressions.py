@@ -159,7 +159,7 @@ def _item(entry: Any) -> list[Item]:
     value = np.asarray(entry) if isinstance(entry, list) and not entry else asarray_of(entry)
     if isinstance(value, np.ndarray) or (isinstance(value, Array) and isinstance(entry, (list, tuple))):
         value = np.asarray(value)
-        value = value.astype(np.int64) if value.size == 0 and value.dtype != BOOL else value
+        value = value.astype(int) if value.size == 0 and value.dtype != BOOL else value
     if isinstance(value, Array):
         value = value.numpy()
     if value.dtype not in INTEGERS and value.dtype != BOOL:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from ....dialects.types import BOOL, FLOAT32, INT32, INT64, storage
+from ...tracing.array import Array
+from ...tracing.default_dtypes import integral
 from ...tracing.interpreter import ops
 from ...tracing.sizes import minimum
 from .arguments import (
@@ -148,7 +150,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
         return ops.reshape(moved[..., :0, :0], shape=(*moved.shape[:-2], 0))
     row = ops.iota(shape=(length, 2), axis=0, dtype=INT64)
     if _static(length):
-        row = ops.add(row, asarray_of(_corner(length, offset)))
+        row = ops.add(row, Array(_corner(length, offset)))
     return ops.gather(
         moved,
         row,
@@ -246,7 +248,7 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     exponents = np.arange(columns) if increasing else np.arange(columns)[::-1]
     base = ops.reshape(value, shape=(value.shape[0], 1))
     if value.dtype == BOOL:
-        base = convert(base, INT64)
+        base = convert(base, integral())
     return power(base, convert(asarray_of(exponents.copy()), base.dtype))
 
 

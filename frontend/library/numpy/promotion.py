@@ -26,16 +26,24 @@ from ....dialects.types import (
     FLOAT32,
     FLOAT64,
     INEXACT,
-    INT64,
     INTEGERS,
     TensorType,
     as_dtype,
 )
 from ...errors import ArgumentError, DtypeError, ShapeError
 from ...tracing.array import Array, strong
-from ...tracing.default_dtypes import complex_floating, floating, floating_of, note_promotion, yields
+from ...tracing.default_dtypes import (
+    complex_floating,
+    floating,
+    floating_of,
+    integral,
+    narrowed,
+    note_promotion,
+    yields,
+)
 from ...tracing.frames import Tracer, current_frame
 from ...tracing.interpreter import are_narrow, as_value, as_weak, ops, scalar_value, wide_of
+from ...tracing.jax_rules import follows_jax
 from ...tracing.locations import user_location_text
 from ...tracing.sizes import Dim
 from ...tracing.specs import ShapeDtype
@@ -54,7 +62,7 @@ def coerce(x: Any) -> Any:
     if type(x) in PYTHON_SCALARS or isinstance(x, (Tracer, Array)):
         return x
     if isinstance(x, np.generic):  # np.float64 is a float to Python, but it is strongly typed
-        value = Array(np.asarray(x, as_dtype(x.dtype)))
+        value = Array(np.asarray(x, narrowed(as_dtype(x.dtype))))
         return as_weak(value) if yields(value.dtype) else value
     return as_value(x)
 
@@ -90,12 +98,18 @@ def promote_types(left: np.dtype, right: np.dtype) -> np.dtype:
     if (left in INEXACT) != (right in INEXACT):
         return left if left in INEXACT else right
     if BFLOAT16 not in (left, right):
-        return np.promote_types(left, right)
+        return _no_wider(np.promote_types(left, right), (left, right))
     other = right if left == BFLOAT16 else left
     if other == FLOAT16:
         return FLOAT32
     met = np.promote_types(FLOAT16, other)
     return BFLOAT16 if met == FLOAT16 else met
+
+
+def _no_wider(dtype: np.dtype, of: Sequence[np.dtype]) -> np.dtype:
+    """`dtype`, which `of` meet in: in programs written for JAX without 64 bits, one of 32 where none of them
+    has 64."""
+    return dtype if any(k.itemsize == dtype.itemsize for k in of) else narrowed(dtype)
 
 
 @lru_cache(maxsize=4096)
@@ -125,7 +139,7 @@ def _with_weak(dtype: np.dtype, weak: type) -> np.dtype:
     if _RANK[weak] <= _RANK[kind]:
         return dtype
     if weak is int:
-        return INT64
+        return integral()
     if weak is float:
         return floating()
     if dtype not in INEXACT:
@@ -162,15 +176,17 @@ def loop_dtypes(ufunc: np.ufunc, keys: tuple[Any, ...]) -> tuple[tuple[np.dtype,
         common = promote_keys(keys)[0]
         is_narrow = common not in INEXACT and floating_of(common) == FLOAT32
         real, imaginary = (FLOAT32, COMPLEX64) if is_narrow else (floating(), complex_floating())
-        met = tuple(imaginary if d in COMPLEX else real if d in INEXACT else d for d in resolved)
+        met = tuple(
+            imaginary if d in COMPLEX else real if d in INEXACT else _no_wider(d, strong) for d in resolved
+        )
         return met, _counts(keys) and not any(d in INEXACT for d in met)
     weak = promote_keys(keys)[1]
     resolved = _resolve(ufunc, tuple(np.dtype(k) for k in keys), keys)[: len(keys)]
-    return tuple(WIDE.get(d, d) for d in resolved), weak
+    return tuple(narrowed(d) if d in INTEGERS else WIDE.get(d, d) for d in resolved), weak
 
 
-promotion_caches: Final = (promote_keys, loop_dtypes)
-"""What is remembered of dtypes, and depends on `Floating`."""
+promotion_caches: Final = (promote_types, promote_keys, loop_dtypes)
+"""What is remembered of dtypes, and depends on `Floating` and on whether programs for JAX run."""
 
 
 def _substitute_bfloat16(keys: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -276,7 +292,10 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype:
 
 
 def promoted_dtypes(a: Any, b: Any) -> np.dtype:
-    """The dtype that two dtypes meet in: `adze.numpy.promote_types`."""
+    """The dtype that two dtypes meet in: `adze.numpy.promote_types`. Python's types are those of its numbers
+    in programs written for JAX, and elsewhere dtypes of 64 bits."""
+    if follows_jax():
+        return result_type(a, b)
     return promote_types(as_dtype(a), as_dtype(b))
 
 

@@ -20,11 +20,10 @@ from ....dialects.types import (
     FLOAT32,
     FLOAT64,
     INEXACT,
-    INT64,
     INTEGERS,
     SIGNED,
 )
-from ...tracing.default_dtypes import floating_of
+from ...tracing.default_dtypes import floating_of, integral, narrowed
 from ...tracing.interpreter import ops
 from .arguments import (
     argument_error,
@@ -48,10 +47,11 @@ _UINT64 = np.dtype(np.uint64)
 
 
 def accumulated_dtype(dtype: np.dtype) -> np.dtype:
-    """The dtype that NumPy sums and multiplies in: 64 bits for booleans and integers."""
+    """The dtype that sums and products have: 64 bits for booleans and integers, as in NumPy, and as many as
+    `integral` has."""
     if dtype == BOOL or dtype in SIGNED:
-        return INT64
-    return _UINT64 if dtype in INTEGERS else dtype
+        return integral()
+    return narrowed(_UINT64) if dtype in INTEGERS else dtype
 
 
 def _prepared(function: str, x: Any, axis: Any, dtype: Any) -> tuple[Any, tuple[int, ...]]:
@@ -223,7 +223,7 @@ def _position(function: str, x: Any, axis: Any, keepdims: bool) -> Any:
             f"{function}: axis {place} of {type_text(value)} is empty: no elements have no extremum"
         )
     search = ops.argmax if function == "argmax" else ops.argmin
-    result = search(value, axis=place, index_dtype=INT64)
+    result = search(value, axis=place, index_dtype=integral())
     return keep_axes(result, shape, axes) if keepdims else result
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ....dialects.types import BOOL, INT32, INT64
 from ...tracing.array import Array
+from ...tracing.default_dtypes import integral
 from ...tracing.frames import known_value
 from ...tracing.interpreter import as_weak, ops, wide_of
 from .arguments import (
@@ -112,7 +113,7 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
     if size is None:
         known = value.numpy() if isinstance(value, Array) else known_value(value)
         if known is not None:
-            return tuple(Array(axis) for axis in known.nonzero())
+            return tuple(Array(axis.astype(integral())) for axis in known.nonzero())
         raise concretization_error(
             f"nonzero of a traced array {type_text(value)} has a shape that depends on values",
             "state how many positions there are: nonzero(x, size=n), or use adze.numpy.where",
@@ -120,10 +121,10 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
     mask = ravel(truth(value))
     total = sum_of(mask)
     # The k-th true element is where the running count first exceeds k.
-    running = ops.cumsum(ops.convert(mask, dtype=INT64), axis=0, reverse=False)
-    wanted = ops.iota(shape=(size,), axis=0, dtype=INT64)
+    running = ops.cumsum(ops.convert(mask, dtype=integral()), axis=0, reverse=False)
+    wanted = ops.iota(shape=(size,), axis=0, dtype=integral())
     flat = searchsorted(running, wanted, side="right")
-    flat = minimum(flat, count_array(count_of(mask.shape, (0,)), INT64) - 1)
+    flat = minimum(flat, count_array(count_of(mask.shape, (0,)), integral()) - 1)
     is_position = ops.compare(wanted, broadcast(total, wanted.shape), direction="LT")
     fills = fill_value if isinstance(fill_value, tuple) else (fill_value or 0,) * value.ndim
     positions: list[Any] = []
@@ -161,7 +162,7 @@ def compress(
         value, axis = ravel(value), 0
     place = normalize_axis("compress", axis, value.ndim)
     (positions,) = nonzero(
-        atleast_1d(condition), size=size, fill_value=np.iinfo(np.int64).max if size else None
+        atleast_1d(condition), size=size, fill_value=np.iinfo(integral()).max if size else None
     )
     return take(value, positions, axis=place, mode="fill" if size else None, fill_value=fill_value)
 
@@ -189,7 +190,7 @@ def searchsorted(
     dtype = INT32 if size < 1 << 30 else INT64
     low = ops.broadcast_in_dim(count_array(0, dtype), shape=wanted.shape, dimensions=())
     if size == 0:
-        return ops.convert(low, dtype=INT64)
+        return ops.convert(low, dtype=integral())
     if size <= (COPIED_FOR_MANY if _has_at_least(wanted, size) else COPIED):
         table = ops.pad(table, scalar(0, table.dtype), low=(0,), high=(1,), interior=(0,))
     left = size
@@ -199,7 +200,7 @@ def searchsorted(
         more = ops.add(low, full_like(low, step))
         low = ops.select(_is_before(element, wanted, side), more, low)
         left //= 2
-    return ops.convert(low, dtype=INT64)
+    return ops.convert(low, dtype=integral())
 
 
 def _has_at_least(array: Any, count: int) -> bool:
@@ -226,7 +227,7 @@ def _count_before(table: Any, wanted: Any, side: str) -> Any:
     shape = (*wanted.shape, table.shape[0])
     rows = ops.broadcast_in_dim(wanted, shape=shape, dimensions=tuple(range(wanted.ndim)))
     columns = ops.broadcast_in_dim(table, shape=shape, dimensions=(wanted.ndim,))
-    before = ops.convert(_is_before(columns, rows, side), dtype=INT64)
+    before = ops.convert(_is_before(columns, rows, side), dtype=integral())
     return ops.reduce_sum(before, axes=(wanted.ndim,))
 
 

@@ -11,8 +11,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ....dialects.types import INT32, INT64
+from ....dialects.types import INT32
 from ...tracing.array import Array
+from ...tracing.default_dtypes import integral
 from ...tracing.frames import current_frame, known_value
 from ...tracing.interpreter import ops
 from .arguments import concretization_error, count_array, full_like, normalize_axis
@@ -66,7 +67,8 @@ def _unique(function: str, x: Any, size: int | None, fill_value: Any, equal_nan:
         )
         # A traced array has a derivative, which the values that NumPy picked have not.
         distinct = Array(values) if isinstance(value, Array) else take(ravel(value), indices, axis=0)
-        return UniqueAll(distinct, Array(indices), Array(inverse.reshape(known.shape)), Array(counts))
+        places = (indices, inverse.reshape(known.shape), counts)
+        return UniqueAll(distinct, *(Array(place.astype(integral())) for place in places))
     found = _unique_of_size(ravel(value), size, fill_value, equal_nan)
     return found._replace(inverse_indices=reshape(found.inverse_indices, value.shape))
 
@@ -101,7 +103,7 @@ def _order(rows: Any) -> Any:
     if rows.ndim == 1:
         return argsort(rows)
     if rows.shape[1] == 0:
-        return ops.iota(shape=rows.shape[:1], axis=0, dtype=INT64)
+        return ops.iota(shape=rows.shape[:1], axis=0, dtype=integral())
     return lexsort([rows[:, k] for k in reversed(range(rows.shape[1]))])
 
 
@@ -115,9 +117,9 @@ def _unique_of_size(flat: Any, size: int, fill_value: Any, equal_nan: bool) -> U
     is_first = _begins_a_run(ordered, table, equal_nan)
     (starts,) = nonzero(is_first, size=size + 1)  # one more than asked for: where the last of these ends
     distinct = sum_of(is_first)
-    number = ops.iota(shape=(size + 1,), axis=0, dtype=INT64)
+    number = ops.iota(shape=(size + 1,), axis=0, dtype=integral())
     exists = ops.compare(number, broadcast(distinct, (size + 1,)), direction="LT")
-    starts = where(exists, starts, count_array(count, INT64))
+    starts = where(exists, starts, count_array(count, integral()))
     starts, ends = part(starts, 0, 0, size), part(starts, 0, 1, size + 1)
     exists = part(exists, 0, 0, size)
     picked = take(table, starts, axis=0, mode="clip")
@@ -128,8 +130,8 @@ def _unique_of_size(flat: Any, size: int, fill_value: Any, equal_nan: bool) -> U
     )
     values = where(reshape(exists, (size,) + (1,) * (flat.ndim - 1)), picked, filler)
     positions = concat([order, count_vector(0)])
-    indices = take(positions, where(exists, starts, np.int64(0)), axis=0, mode="clip")
-    counts = where(exists, ops.sub(ends, starts), np.int64(0))
+    indices = take(positions, where(exists, starts, count_array(0, integral())), axis=0, mode="clip")
+    counts = where(exists, ops.sub(ends, starts), count_array(0, integral()))
     rank = ops.sub(cumsum(is_first), full_like(order, 1))
     inverse = take(rank, argsort(order), axis=0, mode="clip")
     return UniqueAll(values, indices, inverse, counts)
@@ -137,7 +139,7 @@ def _unique_of_size(flat: Any, size: int, fill_value: Any, equal_nan: bool) -> U
 
 def _begins_a_run(ordered: Any, table: Any, equal_nan: bool) -> Any:
     """Where a sorted element (or row) is no repetition of the one before it; `table` has one more."""
-    places = ops.iota(shape=ordered.shape[:1], axis=0, dtype=INT64)
+    places = ops.iota(shape=ordered.shape[:1], axis=0, dtype=integral())
     before = take(table, ops.sub(places, full_like(places, 1)), axis=0, mode="clip")
     differs = ops.compare(ordered, before, direction="NE")
     if equal_nan and ordered.dtype.kind in "fcV":
@@ -149,7 +151,7 @@ def _begins_a_run(ordered: Any, table: Any, equal_nan: bool) -> Any:
 
 def count_vector(count: Any) -> Any:
     """A size as a vector of one element."""
-    return ops.reshape(count_array(count, INT64), shape=(1,))
+    return ops.reshape(count_array(count, integral()), shape=(1,))
 
 
 def _concrete(function: str, value: Any) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dialects.types import INT64
+from ...tracing.default_dtypes import integral
 from ...tracing.interpreter import ops
 from .arguments import argument_error, count_of, normalize_axis, shape_error, type_error
 from .promotion import asarray_of, type_text
@@ -44,11 +44,11 @@ def argsort(
     kind: Any = None,
     order: Any = None,
 ) -> Any:
-    """The positions (int64) that sort `a` along `axis`; equal elements keep their order."""
+    """The positions (`integral`: int64) that sort `a` along `axis`; equal elements keep their order."""
     value, place = _prepared("argsort", a, axis)
     # Turned around before and after, so that equal elements keep their order also when descending.
     key = ops.reverse(value, axes=(place,)) if descending else value
-    counted = ops.iota(shape=value.shape, axis=place, dtype=INT64)
+    counted = ops.iota(shape=value.shape, axis=place, dtype=integral())
     counted = ops.reverse(counted, axes=(place,)) if descending else counted
     result = ops.sort(key, counted, axis=place, num_keys=1, is_stable=True)[1]
     return ops.reverse(result, axes=(place,)) if descending else result
@@ -62,7 +62,7 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
     if any(tuple(v.shape) != tuple(values[0].shape) for v in values[1:]):
         raise shape_error(f"lexsort: keys must have one shape, got {', '.join(map(type_text, values))}")
     place = normalize_axis("lexsort", axis, values[0].ndim)
-    counted = ops.iota(shape=values[0].shape, axis=place, dtype=INT64)
+    counted = ops.iota(shape=values[0].shape, axis=place, dtype=integral())
     return ops.sort(*reversed(values), counted, axis=place, num_keys=len(values), is_stable=True)[-1]
 
 

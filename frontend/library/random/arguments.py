@@ -15,7 +15,7 @@ from ....dialects.errors import AdzeError
 from ....dialects.types import FLOATS, INT32, UINT32, as_dtype, short_name
 from ...errors import ArgumentError, ArgumentTypeError, DtypeError, ShapeError
 from ...tracing.array import Array
-from ...tracing.default_dtypes import floating, stated_dtype, yields
+from ...tracing.default_dtypes import floating, narrowed, stated_dtype, yields
 from ...tracing.frames import Tracer
 from ...tracing.interpreter import as_value
 from ...tracing.locations import user_location_text
@@ -90,7 +90,7 @@ def float_dtype(function: str, dtype: Any, *parameters: Any) -> np.dtype:
     """The float dtype of samples: the one given, else that of the parameters' arrays, else float32."""
     if dtype is None:
         strong = [p.dtype for p in parameters if hasattr(p, "dtype") and not getattr(p, "weak_type", False)]
-        floats = [d for d in map(np.dtype, strong) if d in FLOATS and not yields(d)]
+        floats = [narrowed(d) for d in map(np.dtype, strong) if d in FLOATS and not yields(d)]
         return as_dtype(xp.result_type(*floats)) if floats else floating()
     wanted = _dtype(function, dtype)
     if wanted not in FLOATS:

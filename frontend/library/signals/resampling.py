@@ -90,10 +90,10 @@ def _corners(place: Any, order: int) -> list[tuple[Any, Any]]:
     place = place if place.dtype in INEXACT else xp.astype(place, np.float64)
     if order == 0:
         away = xp.where(place >= 0, xp.floor(place + 0.5), xp.ceil(place - 0.5))
-        return [(away.astype(INT64), None)]
+        return [(away.astype(int), None)]
     low = xp.floor(place)
     upper = place - low
-    index = low.astype(INT64)
+    index = low.astype(int)
     return [(index, 1 - upper), (index + 1, upper)]
 
 

@@ -122,7 +122,7 @@ def reshape(mat: Mat, new_sizes: Sequence[int], dimensions: Sequence[int] | None
     inside = valid(indices, mat.sparse_shape)
     flat: Any = 0
     for column, size in zip(columns(indices), mat.sparse_shape, strict=True):
-        flat = flat * size + column.astype(np.int64)
+        flat = flat * size + column.astype(int)
     parts = []
     for size in reversed(sparse):
         parts.append(xp.where(inside, flat % max(size, 1), size))
@@ -226,7 +226,7 @@ def slice_(
     offset = np.asarray([cut.start for cut in sparse], dtype=np.int64)
     stop = np.asarray([cut.stop for cut in sparse], dtype=np.int64)
     step = np.asarray([cut.step for cut in sparse], dtype=np.int64)
-    wide = indices.astype(np.int64)
+    wide = indices.astype(int)
     inside = xp.all((wide >= offset) & (wide < stop) & ((wide - offset) % step == 0), axis=-1)
     new = (wide - offset) // step
     return _kept(mat, data, new, inside, shape)
@@ -256,7 +256,7 @@ def dynamic_slice(mat: Mat, start_indices: Sequence[Any], slice_sizes: Sequence[
     for start, size, full in zip(starts, sizes, mat.shape, strict=True):
         if start.dtype.kind not in "iu" or start.ndim:
             raise mistaken("dynamic_slice: starts are integers of shape ()")
-        clamped.append(xp.clip(start.astype(np.int64), 0, full - size))
+        clamped.append(xp.clip(start.astype(int), 0, full - size))
     batch, sparse, dense = split(mat, clamped)
     data, indices = full_batch(mat)
     for axis, start in enumerate(batch):
@@ -267,7 +267,7 @@ def dynamic_slice(mat: Mat, start_indices: Sequence[Any], slice_sizes: Sequence[
         data = xp.take(data, start + np.arange(size), axis=mat.n_batch + 1 + axis)
     if not sparse:
         return mat.of(data, indices, sizes)
-    new = indices.astype(np.int64) - xp.stack(sparse)
+    new = indices.astype(int) - xp.stack(sparse)
     limits = np.asarray(sizes[mat.n_batch : mat.n_batch + mat.n_sparse], dtype=np.int64)
     inside = xp.all((new >= 0) & (new < limits), axis=-1) & valid(indices, mat.sparse_shape)
     return _kept(mat, data, new, inside, sizes)
@@ -300,9 +300,7 @@ def concatenate(operands: Sequence[Mat], dimension: int) -> Mat:
     outside = np.asarray(shape[first.n_batch : first.n_batch + first.n_sparse], dtype=np.int64)
     for mat in mats:
         data, indices = masked(mat)
-        moved = (
-            indices.astype(np.int64) + np.eye(first.n_sparse, dtype=np.int64)[axis - first.n_batch] * offset
-        )
+        moved = indices.astype(int) + np.eye(first.n_sparse, dtype=np.int64)[axis - first.n_batch] * offset
         parts.append(xp.where(valid(indices, mat.sparse_shape)[..., None], moved, outside))
         values.append(data)
         offset += mat.shape[axis]

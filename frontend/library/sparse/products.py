@@ -174,7 +174,7 @@ def _sparse_sparse(lhs: Mat, rhs: Mat, lc: list[int], rc: list[int], lb: list[in
     free = len(free_l) + len(free_r)
     outside = np.asarray(shape[count:], dtype=np.int64)
     if free:
-        stacked = xp.stack([p.astype(np.int64) for p in parts], axis=-1)
+        stacked = xp.stack([p.astype(int) for p in parts], axis=-1)
         indices = xp.where(same[..., None], stacked, outside).astype(li.dtype)
     else:
         indices = xp.zeros((*sizes[:-1], 0), dtype=li.dtype)
@@ -264,9 +264,7 @@ def multiply_sparse(lhs: Mat, rhs: Mat) -> Mat:
     nse = lhs.nse * rhs.nse
     outside = np.asarray(shape[count : count + lhs.n_sparse], dtype=np.int64)
     stacked = (
-        xp.stack([p.astype(np.int64) for p in parts], axis=-1)
-        if parts
-        else xp.zeros((*same.shape, 0), np.int64)
+        xp.stack([p.astype(int) for p in parts], axis=-1) if parts else xp.zeros((*same.shape, 0), np.int64)
     )
     indices = xp.where(same[..., None], stacked, outside).astype(li.dtype)
     result = lhs.of(

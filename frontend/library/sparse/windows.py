@@ -93,7 +93,7 @@ def _line(mat: Any) -> tuple[Any, Any]:
         return value.reshape(-1), xp.asarray(np.arange(value.shape[2]))
     flat = layout.update_layout(movement.squeeze(layout.update_layout(mat, n_batch=0, n_dense=0), (0, 1)))
     data, indices = masked(flat)
-    return data, indices[:, 0].astype(np.int64)
+    return data, indices[:, 0].astype(int)
 
 
 def _padding(padding: Any, size: int, window: int) -> tuple[int, int]:

@@ -119,12 +119,8 @@ jnp.exp(f16); jnp.sqrt(c64); jnp.abs(c64); jnp.arange(3); jnp.mean(i32)
     .strip(";")
     .split(";")
 )
-DIFFERENT = {
-    "i64 + u64": "float32",
-    "jnp.cumsum(i8)": "int64",
-}
-"""int64 with uint64 is float32 in adze, float64 in JAX; running sums add in 64 bits, as sums do:
-docs/dtypes.md."""
+DIFFERENT = {"i64 + u64": "float32"}
+"""int64 with uint64 is float32 in adze, float64 in JAX: docs/dtypes.md."""
 
 _WORDS: Final = "float16 bfloat16 float32 float64 complex64 bool int8 int16 int32 int64 uint8 uint32 uint64"
 SHORT = {n: n.replace("float", "f").replace("uint", "u").replace("int", "i") for n in _WORDS.split(" ")}
