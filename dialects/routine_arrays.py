@@ -30,7 +30,10 @@ _MATRICES: Final = (
     *("fft_columns", "ifft_columns", *_SOLVES),
 )
 COMPLEX_KERNELS: Final = ("fft", "ifft", "fft_columns", "ifft_columns", "irfft", "rfft_transposed")
-ANY_KERNELS: Final = ("lu", "cholesky", *_SOLVES)
+ANY_KERNELS: Final = (
+    *("lu", "cholesky", "qr", "qr_complete", "eigh", "eigvalsh", "svd", "svdvals"),
+    *_SOLVES,
+)
 OWN_AXES: Final[Mapping[str, int]] = {**dict.fromkeys(_ROWS, 1), **dict.fromkeys(_MATRICES, 2)}
 """How many axes a matrix or a row has."""
 

@@ -1,10 +1,10 @@
 """Singular values and vectors, by bidiagonal form or by one-sided Jacobi rotations.
 
-Square real matrices of more than `ROTATED` columns, or of a named size, are a routine, whose kernel makes
-them bidiagonal and goes on by implicit QR. Others of that width have a QR factorization before, and a second
-one where either side may be the longer one. Errors are those of LAPACK: small beside the largest singular
-value. Narrow and complex matrices, and all of them where there is no kernel, are rotated: ``a = q r`` first,
-then the columns of ``r^H`` until all are orthogonal
+Square matrices of more than `ROTATED` columns, of complex numbers, or of a named size, are a routine, whose
+kernel makes them bidiagonal and goes on by implicit QR. Others of these kinds have a QR factorization before,
+and a second one where either side may be the longer one. Errors are those of LAPACK: small beside the largest
+singular value. Narrow real matrices, and all of them where there is no kernel, are rotated: ``a = q r``
+first, then the columns of ``r^H`` until all are orthogonal
 (Hestenes 1958; Drmac and Veselic 2008, New fast and accurate Jacobi SVD algorithm, without its pivoting), so
 that small singular values keep their digits. O(m n^2) for QR and O(n^3) a sweep, of which there are 6 to 10.
 """
@@ -43,7 +43,7 @@ from .matrix_arguments import (
 from .qr import householder
 from .rotations import Round, repeated_sweeps, sorted_by
 
-ROTATED = 16  # columns, up to which pairs of columns are rotated
+ROTATED = 16  # real columns, up to which pairs of them are rotated
 
 
 class SVDResult(NamedTuple):
@@ -215,7 +215,9 @@ def decompose(a: Any) -> tuple[Any, Any, Any]:
 def _is_reduced(a: Any) -> bool:
     """Whether a matrix becomes bidiagonal."""
     columns = a.shape[-1]
-    return (is_named(*a.shape[-2:]) or columns > ROTATED) and not is_complex(a)
+    if is_empty(columns):
+        return False
+    return is_named(*a.shape[-2:]) or columns > ROTATED or is_complex(a)
 
 
 def _normalized(a: Any) -> tuple[Any, Any]:

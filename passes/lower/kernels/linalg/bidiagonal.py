@@ -1,9 +1,9 @@
 """Square matrices made bidiagonal by Householder reflections from both sides, in panels.
 
-Input: a matrix `w` in scratch, padded by zeros. Output: ``w = p l q^T`` with `l` lower bidiagonal; the
+Input: a matrix `w` in scratch, padded by zeros. Output: ``w = p l q^T`` with `l` real, lower bidiagonal; the
 vectors of `q`'s reflections are in the rows of `w`, those of `p`'s in the rows of another matrix.
 Idea: within a panel the matrix stays as it was, and what the reflections take off it is a product of few
-long vectors (LAPACK's labrd). Both products of a step with the matrix, ``x = w v`` and ``w^T u``, take one
+long vectors (LAPACK's labrd). Both products of a step with the matrix, ``x = w v*`` and ``u^H w``, take one
 pass over its rows: `u` is a column less a multiple of a unit vector, and each of its elements is known as
 soon as that of `x` is (Howell, Demmel, Fulton, Hammarling and Marmol 2008, Cache efficient bidiagonalization
 using BLAS 2.5 operators).
@@ -14,11 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from ..builder import Number, Place, carried, choose, index, loop, when
+from ..builder import Number, Place, choose, index, loop, when
 from .pending import Pending, panel_of, summed
 from .reflections import Reflections
 from .tiles import take_products
-from .vectors import ROWS, Lanes, Matrix, magnitude, total
+from .vectors import ROWS, Lanes, Matrix
 
 DIAGONAL, BESIDE, SHARES, TAKEN, SUMS, FACTORS = range(6)
 """Rows of `lines`: `l`'s diagonals, `BESIDE` one place later than its column, and what a step computes."""
@@ -30,8 +30,8 @@ NEGLIGIBLE: Final = {4: 1e-30, 8: 1e-290}  # beside 1, by the bytes of a float: 
 class Bidiagonal:
     """The reduction of one matrix, in `across.work`; `down.work` gets the vectors of columns.
 
-    Rows of `left` and `right` are the vectors whose products ``left[p]^T right[p]`` are still to be taken
-    off: pairs of ``x, v`` and ``u, y``.
+    Rows of `left` and `right` are the vectors whose products ``left[p] right[p]^T`` are still to be taken
+    off: pairs of ``x, v`` and ``u, y``. `diagonals` are the real parts of `lines`.
     """
 
     lanes: Lanes
@@ -39,6 +39,7 @@ class Bidiagonal:
     across: Reflections
     down: Reflections
     lines: Matrix
+    diagonals: Matrix
     left: Matrix
     right: Matrix
 
@@ -85,7 +86,7 @@ class Bidiagonal:
                 self.matrix[row, at] = self.matrix.vector(width, row, at) - taken
         tau = self.across.reflection(row, row)
         self.across.factors[row, row % lanes.panel] = tau
-        self.lines[DIAGONAL, row] = self.matrix[row, row]
+        self.diagonals[DIAGONAL, row] = lanes.real(self.matrix[row, row])
         self._pending.copy(self.across.work, row, row, self.right, pending, start)
         with when(row + 1 < self.size):
             self._reflect_column(row, pending, start, tau)
@@ -101,7 +102,7 @@ class Bidiagonal:
                 [lambda p: self.lines[FACTORS, p], lambda p: self.right[p, row]],
             )
             for n, offset in enumerate(self._pending.offsets):
-                self.lines[SHARES, place + offset] = shares[n] * tau
+                self.lines[SHARES, place + offset] = shares[n] * lanes.conjugate(tau)
                 self.lines[TAKEN, place + offset] = taken[n]
         with loop(start, self.end, width) as place:
             self.lines[SUMS, place] = self.left[pending, place] = lanes.filled(0.0)
@@ -109,24 +110,24 @@ class Bidiagonal:
             self.down.work[row, place] = lanes.number(0.0)
         with loop(row + 1, self.size, ROWS) as first:
             self._pass(row, first, pending, start, tau)
-        head = self.down.work[row, row + 1]
         pi = self.down.reflection(row, row + 1)
         self.down.factors[row, row % lanes.panel] = pi
-        target = self.down.work[row, row + 1]
-        self.lines[BESIDE, row + 1] = target
+        target = lanes.real(self.down.work[row, row + 1])
+        self.diagonals[BESIDE, row + 1] = target
         after = pending + 1
         self._pending.copy(self.down.work, row, row + 1, self.left, after, start)
         self._pending.products(self.left, after, (self.left, after), start, (self.lines, FACTORS))
-        away = choose(pi.equals(0.0), lanes.number(1.0), head - target)
-        share = pi / away
+        # The factor by the head less the target, which `u` was divided by: both have that difference.
+        zero = lanes.reals.number(0.0)
+        share = choose(lanes.real(pi).equals(0.0), zero, -1.0 / target)
         with loop(start, self.end, lanes.panel) as place:
             taken = self._pending.combined(self.right, after, place, [lambda p: self.lines[FACTORS, p]])[0]
             for offset, its in zip(self._pending.offsets, taken, strict=True):
                 at = place + offset
                 sums = self.lines.vector(width, SUMS, at)
                 below = self.matrix.vector(width, row + 1, at)
-                along = lanes.sub_product(target, below, sums)
-                self.right[after, at] = along * share - its * pi
+                along = lanes.sub_product(lanes.of_real(target), below, sums)
+                self.right[after, at] = along * share - its * lanes.conjugate(pi)
         with loop(start, row + 1) as place:
             self.right[after, place] = lanes.number(0.0)
 
@@ -136,7 +137,9 @@ class Bidiagonal:
         offsets = self._pending.offsets
 
         def add(place: Number, *sums: Number) -> list[Number]:
-            vectors = [self.right.vector(width, pending, place + offset) for offset in offsets]
+            vectors = [
+                lanes.conjugate(self.right.vector(width, pending, place + offset)) for offset in offsets
+            ]
             return [
                 lanes.add_product(
                     matrix.vector(width, first + r, place + offset), vector, sums[r * len(offsets) + n]
@@ -146,18 +149,18 @@ class Bidiagonal:
             ]
 
         padded = lanes.padded(self.size)
-        sums = carried(start, padded, [lanes.filled(0.0)] * (ROWS * len(offsets)), add, lanes.panel)
+        sums = lanes.carried(start, padded, [lanes.filled(0.0)] * (ROWS * len(offsets)), add, lanes.panel)
         column = []
         for r in range(ROWS):
             mine = sums[r * len(offsets) : (r + 1) * len(offsets)]
-            product = total(summed(mine)) * tau - self.lines[SHARES, first + r]
+            product = lanes.total(summed(mine)) * lanes.conjugate(tau) - self.lines[SHARES, first + r]
             self.left[pending, first + r] = product
             value = matrix[first + r, row] - self.lines[TAKEN, first + r] - product
-            is_negligible = magnitude(value) < NEGLIGIBLE[lanes.dtype.itemsize]
-            column.append(choose(is_negligible, lanes.number(0.0), value))
+            is_negligible = lanes.largest_part(value) < NEGLIGIBLE[lanes.dtype.itemsize]
+            column.append(lanes.choose(is_negligible, lanes.number(0.0), value))
             self.down.work[row, first + r] = column[r]
         with loop(start, padded, width) as place:
             vector = self.lines.vector(width, SUMS, place)
-            for r, factor in enumerate(column):
+            for r, factor in enumerate(map(lanes.conjugate, column)):
                 vector = lanes.add_product(factor, matrix.vector(width, first + r, place), vector)
             self.lines[SUMS, place] = vector

@@ -16,7 +16,7 @@ import numpy as np
 from .....dialects import mlir
 from ....ir.aliases import Type
 from ..builder import Number, Operand, Place, broadcast, choose, constant
-from .vectors import ROWS, WIDE, Lanes, Machine, Matrix, magnitude, transposed
+from .vectors import ROWS, WIDE, Lanes, Machine, Matrix, magnitude, total, transposed
 
 
 class Complex(Number):
@@ -52,6 +52,10 @@ class Complex(Number):
         right = self.lift(other)
         re = self.re * right.re - self.im * right.im
         return Complex(re, self.re * right.im + self.im * right.re)
+
+    def __truediv__(self, other: Operand) -> Complex:
+        """Divided by a real number."""
+        return Complex(self.re / other, self.im / other)
 
     def __neg__(self) -> Complex:
         return Complex(-self.re, -self.im)
@@ -106,9 +110,38 @@ class ComplexLanes(Lanes):
         """``z - x * y``."""
         total = _complex(z)
         a, b = total.lift(x), total.lift(y)
-        part = Lanes(self.dtype, self.width, self.panel, self.is_fused)
+        part = self.reals
         re = part.add_product(a.im, b.im, part.sub_product(a.re, b.re, total.re))
         return Complex(re, part.sub_product(a.im, b.re, part.sub_product(a.re, b.im, total.im)))
+
+    @property
+    def reals(self) -> Lanes:
+        """Those of real parts."""
+        return Lanes(self.dtype, self.width, self.panel, self.is_fused)
+
+    def total(self, vector: Number) -> Number:
+        """The sum of the elements of a vector."""
+        x = _complex(vector)
+        return Complex(total(x.re), total(x.im))
+
+    def largest_part(self, number: Number) -> Number:
+        """The magnitude of the larger part of a number, or of each element."""
+        x = _complex(number)
+        re, im = magnitude(x.re), magnitude(x.im)
+        return choose(re > im, re, im)
+
+    def is_real(self, number: Number) -> Number:
+        """Whether a scalar has no imaginary part."""
+        return _complex(number).im.equals(0.0)
+
+    def elements(self, count: Place) -> Place:
+        """How many elements so many floats are."""
+        return count // 2
+
+    def add_square(self, x: Number, so_far: Number) -> Number:
+        """``|x|**2 + so_far``, real."""
+        parts, reals = _complex(x), self.reals
+        return reals.add_product(parts.im, parts.im, reals.add_product(parts.re, parts.re, so_far))
 
     def flat(self, numbers: Sequence[Number]) -> list[Number]:
         """The parts of numbers, which loops carry."""

@@ -1,10 +1,11 @@
-"""Eigenvalues and vectors of symmetric matrices by one kernel: tridiagonal form, then QL or halves.
+"""Eigenvalues and vectors of Hermitian matrices by one kernel: tridiagonal form, then QL or halves.
 
-Input: real symmetric matrices `[..., n, n]` whose elements are at most 1. Output: eigenvalues in ascending
-order, and with them the vectors as columns; NaN in all of them where the matrix has one.
-Idea: Householder reflections from both sides (`tridiagonal.py`). Of small matrices their product is made in
-panels, as for QR factors, and rotated by the QL algorithm (`ql.py`); vectors of large ones are those of the
-tridiagonal matrix (`conquer.py`), reflected; a matrix whose size shows at the call counts as large.
+Input: Hermitian matrices `[..., n, n]`, real or complex, whose elements are at most 1. Output: eigenvalues in
+ascending order, and with them the vectors as columns; NaN in all of them where the matrix has one.
+Idea: Householder reflections from both sides (`tridiagonal.py`). Of small real matrices their product is made
+in panels, as for QR factors, and rotated by the QL algorithm (`ql.py`); vectors of large and of complex ones
+are those of the tridiagonal matrix, which is real, reflected: large ones divide and conquer (`conquer.py`). A
+matrix whose size shows at the call counts as large.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from .....dialects.types import TensorType
 from ....ir.aliases import Value
 from ..builder import Array, Number, Place, carried, choose, index, loop, most
 from ..executable import Kernel, Result, Size
+from .complex_lanes import lanes_for
 from .conquer import Conquer, conquer_integers, conquer_sizes
 from .matrices import MakeKernel, each_matrix, known, own_sizes, scratch, workgroups
 from .pending import panel_of
@@ -37,7 +39,7 @@ def eigen(*, with_vectors: bool) -> MakeKernel:
     def make(machine: Machine, batch: Size, types: Sequence[TensorType], results: Sequence[Result]) -> Kernel:
         (type_,) = types
         (size,) = own_sizes(results[0], 1)
-        lanes = Lanes.of(machine, type_.dtype, PANEL if known(size) < LARGE else 2 * PANEL)
+        lanes = lanes_for(machine, type_.dtype, PANEL if known(size) < LARGE else 2 * PANEL)
         count, padded = workgroups(batch), lanes.padded(size)
         length = lanes.stride(size + lanes.width)
         sizes = [
@@ -51,50 +53,55 @@ def eigen(*, with_vectors: bool) -> MakeKernel:
             (LINES, most(length, 2 * panel_of(lanes))),
             (2 * panel_of(lanes), length),
         ]
+        buffers = [scratch(count, rows, columns, lanes) for rows, columns in sizes]
         is_divided = with_vectors and known(size) >= DIVIDED
         if is_divided:
-            sizes += conquer_sizes(lanes, size)
+            sizes = conquer_sizes(lanes, size)
             whole = conquer_integers(lanes, count, size)
         else:
-            sizes += scratch_sizes(lanes, size, length, 1)
+            sizes = scratch_sizes(lanes, size, length, 1)
             whole = integers(count)
-        buffers = [*(scratch(count, rows, columns, lanes) for rows, columns in sizes), whole]
+        buffers += [*(scratch(count, rows, columns, lanes.reals) for rows, columns in sizes), whole]
 
         def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
             source, outputs = Array(operands[0]), [Array(x) for x in written[: len(results)]]
-            size = source.size(type_.rank - 1)
+            size = source.size(type_.rank - 2)
             length = lanes.stride(size + lanes.width)
 
             def one(number: Number, mine: Number) -> None:
                 parts = [Matrix(Array(memref), (mine,)) for memref in written[len(results) :]]
-                copy, basis, panel, turned, factors, sums, strip, lines, pairs, *others = parts
+                copy, basis, panel, turned, factors, sums, strip, lines, pairs = map(lanes.kept, parts[:9])
                 lead = lead_of(source, number, 2)
-                transpose_in(lanes, Matrix(source, lead), copy, (size, size), strip)
+                transpose_in(lanes, lanes.stored(Matrix(source, lead)), copy, (size, size), strip)
+                # What is beside the diagonal of a complex matrix becomes real by a reflection too.
+                count = most(size - (2 if lanes.parts == 1 else 1), 0)
                 reflections = Reflections(
-                    lanes, size, most(size - 2, 0), size, copy, basis, panel, turned, factors, sums, 1
+                    lanes, size, count, size, copy, basis, panel, turned, factors, sums, 1
                 )
-                work = _Eigen(lanes, size, length, reflections, lines, pairs)
+                work = _Eigen(lanes, size, length, reflections, lines, pairs, parts[1], parts[7])
                 work.reduce()
-                poison = lanes.number(0.0)
                 if is_divided:
-                    poison = Conquer(lanes, size, lines, DIAGONAL, BESIDE, basis, *others).solve()
-                    reflections.transform()
+                    poison = work.conquer(parts[9:])
                 else:
-                    work.rotate(others, with_vectors=with_vectors)
+                    poison = work.rotate(parts[9:], with_vectors=with_vectors)
                 work.sort(outputs[0], lead, poison, with_vectors=with_vectors)
                 if with_vectors:
-                    transpose_out(lanes, copy, Matrix(outputs[1], lead), (size, size), strip)
+                    target = lanes.stored(Matrix(outputs[1], lead))
+                    transpose_out(lanes, copy, target, (size, size), strip)
 
             each_matrix(source, 2, one)
 
-        return Kernel("eigh", (*results, *buffers), emit, (machine,), (count,))
+        return Kernel("eigh", (*results, *buffers), emit, (machine,), (count,), has_parts=lanes.parts > 1)
 
     return make
 
 
 @dataclass(frozen=True, slots=True)
 class _Eigen:
-    """One matrix, a copy of which is in the reflections' `work`; rows of `lines` are vectors."""
+    """One matrix, a copy of which is in the reflections' `work`; rows of `lines` are vectors.
+
+    `real_basis` and `diagonals` are the real parts of the reflections' basis and of `lines`.
+    """
 
     lanes: Lanes
     size: Place
@@ -102,6 +109,8 @@ class _Eigen:
     reflections: Reflections
     lines: Matrix
     pairs: Matrix
+    real_basis: Matrix
+    diagonals: Matrix
 
     def reduce(self) -> None:
         """Make the matrix tridiagonal: its diagonals to `lines`, the reflections below in `work`."""
@@ -111,31 +120,48 @@ class _Eigen:
                 self.lines[line, place] = lanes.filled(0.0)
         with loop(0, lanes.padded(self.size)) as row:
             self.reflections.factors[row, row % lanes.panel] = lanes.number(0.0)
-        Reduction(lanes, self.size, self.reflections, self.lines, self.pairs).reduce()
+        Reduction(lanes, self.size, self.reflections, self.lines, self.diagonals, self.pairs).reduce()
 
-    def rotate(self, others: Sequence[Matrix], *, with_vectors: bool) -> None:
-        """Values, and vectors, by rotations, which are kept in other scratch."""
-        lanes, size, basis = self.lanes, self.size, self.reflections.basis
-        rotations = None
+    def conquer(self, others: Sequence[Matrix]) -> Number:
+        """Values and vectors by dividing, with other scratch; zero, or NaN if there is no answer."""
+        if self.lanes.parts > 1:
+            self.reflections.begin()  # imaginary parts
+        poison = Conquer(
+            self.lanes.reals, self.size, self.diagonals, DIAGONAL, BESIDE, self.real_basis, *others
+        ).solve()
+        self.reflections.transform()
+        return poison
+
+    def rotate(self, others: Sequence[Matrix], *, with_vectors: bool) -> Number:
+        """Values, and vectors, by rotations, which are kept in other scratch; zero."""
+        lanes, size, basis, rotations = self.lanes.reals, self.size, self.real_basis, None
+        is_real = self.lanes.parts == 1
         if with_vectors:
-            self.reflections.multiply()
+            if is_real:
+                self.reflections.multiply()
+            else:
+                self.reflections.begin()
             kept, columns, ranges = others
             rotations = Rotations(lanes, size, (basis,), kept, columns, ranges, is_reversed=True)
-        Tridiagonal(lanes, size, self.lines, DIAGONAL, BESIDE, rotations).solve()
+        Tridiagonal(lanes, size, self.diagonals, DIAGONAL, BESIDE, rotations).solve()
+        if with_vectors and not is_real:
+            self.reflections.transform()
+        return lanes.number(0.0)
 
     def sort(self, values: Array, lead: tuple[Place, ...], poison: Number, *, with_vectors: bool) -> None:
         """Write the eigenvalues in order, and put the vectors in that order into `work`, as rows.
 
         They become NaN if `poison` is not zero.
         """
-        lanes, width, size, lines = self.lanes, self.lanes.width, self.size, self.lines
+        lanes, width, size, lines = self.lanes, self.lanes.width, self.size, self.diagonals
         work, basis = self.reflections.work, self.reflections.basis
         (poison,) = carried(0, size, [poison], lambda i, so_far: [so_far + lines[DIAGONAL, i] * 0.0])
+        spoilt = lanes.filled(lanes.of_real(poison))
         with loop(0, size) as row:
             values[(*lead, row)] = poison
             if with_vectors:
                 with loop(0, lanes.padded(size), width) as place:
-                    work[row, place] = lanes.filled(poison)
+                    work[row, place] = spoilt
         with loop(0, size) as row:
             mine = lines[DIAGONAL, row]
 
@@ -148,4 +174,4 @@ class _Eigen:
             values[(*lead, rank)] = mine + poison
             if with_vectors:
                 with loop(0, lanes.padded(size), width) as place:
-                    work[rank, place] = basis.vector(width, row, place) + lanes.filled(poison)
+                    work[rank, place] = basis.vector(width, row, place) + spoilt

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ..builder import Number, Place, carried, loop
-from .vectors import Lanes, Matrix, total
+from ..builder import Number, Place, loop
+from .vectors import Lanes, Matrix
 
 Factor: TypeAlias = Callable[[Number], Number]
 
@@ -47,7 +47,7 @@ class Pending:
                 for n, so_far in enumerate(sums)
             ]
 
-        sums = carried(0, count, [lanes.filled(0.0)] * (len(offsets) * len(factors)), add)
+        sums = lanes.carried(0, count, [lanes.filled(0.0)] * (len(offsets) * len(factors)), add)
         return [sums[n * len(offsets) : (n + 1) * len(offsets)] for n in range(len(factors))]
 
     def products(
@@ -58,23 +58,23 @@ class Pending:
         start: Number,
         target: tuple[Matrix, Place],
     ) -> None:
-        """Write the products of the first rows, and of one more if they are odd, with a vector."""
+        """Write the products of the first rows, and of one more if they are odd, with a conjugated vector."""
         lanes, offsets, width = self.lanes, self.offsets, self.lanes.width
         (other, its), (written, line) = vector, target
         with loop(0, count, 2) as p:
 
             def add(place: Number, *sums: Number) -> list[Number]:
-                vectors = [other.vector(width, its, place + offset) for offset in offsets]
+                vectors = [lanes.conjugate(other.vector(width, its, place + offset)) for offset in offsets]
                 rows = [matrix.vector(width, p + r, place + offset) for r in range(2) for offset in offsets]
                 return [
                     lanes.add_product(row, vectors[n % len(offsets)], sums[n]) for n, row in enumerate(rows)
                 ]
 
             zeros = [lanes.filled(0.0)] * (2 * len(offsets))
-            sums = carried(start, self.end, zeros, add, lanes.panel)
+            sums = lanes.carried(start, self.end, zeros, add, lanes.panel)
             for r in range(2):
                 mine = sums[r * len(offsets) : (r + 1) * len(offsets)]
-                written[line, p + r] = total(summed(mine))
+                written[line, p + r] = lanes.total(summed(mine))
 
     def copy(
         self, source: Matrix, row: Number, head: Number, target: Matrix, place: Place, start: Number

@@ -1,9 +1,9 @@
 """QR factors by Householder reflections, by one kernel: a workgroup factors every so many matrices.
 
-Input: real matrices `[..., m, n]`. Output: the first columns of `q`, as many as the result has, and as many
-rows of `r`. Signs are those of LAPACK.
+Input: matrices `[..., m, n]`, real or complex. Output: the first columns of `q`, as many as the result has,
+and as many rows of `r`. Signs are those of LAPACK.
 Idea: the matrix is transposed, so that columns are contiguous. A panel of columns is reflected one by one,
-then its reflections are applied to the columns right of it together, as ``I - v t v^T`` (Golub and Van Loan,
+then its reflections are applied to the columns right of it together, as ``I - v t v^H`` (Golub and Van Loan,
 section 5.2.3), in register tiles; `q` follows from the panels in reverse, applied to an identity.
 """
 
@@ -17,6 +17,7 @@ from .....dialects.types import TensorType
 from ....ir.aliases import Value
 from ..builder import Array, Number, Place, carried, ceil_divided, choose, index, least, loop, most
 from ..executable import Kernel, Result, Size
+from .complex_lanes import lanes_for
 from .matrices import each_matrix, own_sizes, scratch, workgroups
 from .tiles import Tile
 from .transposes import transpose_in, transpose_out
@@ -30,7 +31,6 @@ from .vectors import (
     magnitude,
     root,
     total,
-    transposed,
 )
 
 PANEL: Final = 16  # columns, at most
@@ -42,7 +42,7 @@ def reflections(
     """The kernel of a routine: matrices to `q` and `r`."""
     (type_,) = types
     (rows, width), (_, columns) = (own_sizes(result) for result in results)
-    lanes = Lanes.of(machine, type_.dtype, PANEL)
+    lanes = lanes_for(machine, type_.dtype, PANEL)
     panel = lanes.panel
     count = workgroups(batch)
     length = lanes.stride(rows + lanes.width)
@@ -58,37 +58,38 @@ def reflections(
 
     def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
         source, q, r = Array(operands[0]), Array(written[0]), Array(written[1])
-        rows, columns = (source.size(axis) for axis in (type_.rank - 2, type_.rank - 1))
-        width = q.size(type_.rank - 1)
+        rows = source.size(type_.rank - 2)
+        columns, width = (lanes.elements(array.size(type_.rank - 1)) for array in (source, q))
         reflected = least(rows, columns)
 
         def one(number: Number, mine: Number) -> None:
             lead = lead_of(source, number, 2)
-            parts = [Matrix(Array(memref), (mine,)) for memref in written[2:]]
+            parts = [lanes.kept(Matrix(Array(memref), (mine,))) for memref in written[2:]]
             copy, basis, vectors, turned, factors, sums = parts[:6]
             work = Reflections(
                 lanes, rows, reflected, width, copy, basis, vectors, turned, factors, sums,
                 others=columns - reflected,
             )  # fmt: skip
-            transpose_in(lanes, Matrix(source, lead), parts[0], (rows, columns), parts[6])
+            transpose_in(lanes, lanes.stored(Matrix(source, lead)), parts[0], (rows, columns), parts[6])
             work.reduce()
             work.build()
-            transpose_out(lanes, parts[1], Matrix(q, lead), (rows, width), parts[6])
+            transpose_out(lanes, parts[1], lanes.stored(Matrix(q, lead)), (rows, width), parts[6])
             work.clear_below()
-            transpose_out(lanes, parts[0], Matrix(r, lead), (width, columns), parts[6])
+            transpose_out(lanes, parts[0], lanes.stored(Matrix(r, lead)), (width, columns), parts[6])
 
         each_matrix(source, 2, one)
 
-    return Kernel("qr", (*results, *buffers), emit, (machine,), (count,))
+    return Kernel("qr", (*results, *buffers), emit, (machine,), (count,), has_parts=lanes.parts > 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Reflections:
     """The factors of one matrix: `work` has its columns as rows, `basis` those of `q`.
 
-    `panel` has the vectors of a panel's reflections as rows, `turned` as columns; `factors` has `t` of each
-    panel, then its transposes; `sums` is for the rows that are being reflected. The vector of a column has
-    its 1 `shift` places after the diagonal. `others` columns follow those that reflections are made of.
+    `panel` has the vectors of a panel's reflections as rows, `turned` their conjugates as columns; `factors`
+    has the conjugate of `t` of each panel, then the transposes of `t`; `sums` is for the rows that are being
+    reflected. The vector of a column has its 1 `shift` places after the diagonal. `others` columns follow
+    those that reflections are made of.
     """
 
     lanes: Lanes
@@ -121,11 +122,15 @@ class Reflections:
 
     def build(self) -> None:
         """Apply the reflections, the last panel first, to the columns of an identity."""
+        self.begin()
+        self._apply_all(is_identity=True)
+
+    def begin(self) -> None:
+        """Put an identity into the basis."""
         lanes = self.lanes
         with loop(0, lanes.padded(self.width)) as row:
             _fill(lanes, self.basis, row, lanes.padded(self.rows))
             self.basis[row, row] = lanes.number(1.0)
-        self._apply_all(is_identity=True)
 
     def _apply_all(self, *, is_identity: bool) -> None:
         """Apply the reflections, the last panel first, to the rows of the basis."""
@@ -163,14 +168,14 @@ class Reflections:
         tau = self.reflection(row, row)
         self.factors[row, row - first] = tau
         with loop(row + 1, end) as other:
-            (products,) = carried(
+            (products,) = lanes.carried(
                 row + 1,
                 self.rows,
                 [lanes.filled(0.0)],
                 lambda place, so_far: [self._product(self.work, row, self.work, other, place, so_far)],
                 width,
             )
-            share = tau * (self.work[other, row] + total(products))
+            share = lanes.conjugate(tau) * (self.work[other, row] + lanes.total(products))
             self.work[other, row] = self.work[other, row] - share
             with loop(row + 1, self.rows, width) as place:
                 mine, its = self.work.vector(width, row, place), self.work.vector(width, other, place)
@@ -179,53 +184,58 @@ class Reflections:
     def reflection(self, row: Number, head_place: Number) -> Number:
         """The factor of the reflection that moves a row, from a place on, onto that place, as LAPACK's larfg.
 
-        Its vector, 1 at the head, takes the place of what follows the head; the head is what it becomes.
+        Its vector, 1 at the head, takes the place of what follows the head; the head is what it becomes,
+        which is real.
         """
-        lanes, width = self.lanes, self.lanes.width
+        lanes, width, reals = self.lanes, self.lanes.width, self.lanes.reals
         zero, one = lanes.number(0.0), lanes.number(1.0)
         head = self.work[row, head_place]
         first = head_place + 1
 
         def survey(place: Number, most: Number, size: Number) -> list[Number]:
-            vector = magnitude(self.work.vector(width, row, place))
-            return [choose(vector > most, vector, most), size + vector]
+            vector = self.work.vector(width, row, place)
+            part = lanes.largest_part(vector)
+            return [choose(part > most, part, most), size + magnitude(lanes.size(vector))]
 
-        most, size = carried(first, self.rows, [lanes.filled(0.0)] * 2, survey, width)
-        largest = self._largest(most, magnitude(head))
-        is_flat = total(size).equals(0.0)
-        scale = choose(largest > 0.0, largest, one)
+        most, size = carried(first, self.rows, [reals.filled(0.0)] * 2, survey, width)
+        largest = self._largest(most, lanes.largest_part(head))
+        is_flat = total(size).equals(0.0) & lanes.is_real(head)
+        scale = choose(largest > 0.0, largest, reals.number(1.0))
 
         def add_squares(place: Number, so_far: Number) -> list[Number]:
-            vector = self.work.vector(width, row, place) / lanes.filled(scale)
-            return [lanes.add_product(vector, vector, so_far)]
+            vector = self.work.vector(width, row, place) / reals.filled(scale)
+            return [lanes.add_square(vector, so_far)]
 
-        (squares,) = carried(first, self.rows, [lanes.filled(0.0)], add_squares, width)
+        (squares,) = carried(first, self.rows, [reals.filled(0.0)], add_squares, width)
         head = head / scale
-        length = root(total(squares) + head * head)
-        target = choose(head < 0.0, length, -length)
-        away = choose(is_flat, one, (head - target) * scale)
-        self.work[row, head_place] = choose(is_flat, self.work[row, head_place], target * scale)
+        length = root(lanes.add_square(head, total(squares)))
+        target = choose(lanes.real(head) < 0.0, length, -length)
+        away = lanes.choose(is_flat, one, (head - target) * scale)
+        moved = lanes.choose(is_flat, self.work[row, head_place], lanes.of_real(target * scale))
+        self.work[row, head_place] = moved
+        divided = lanes.quotients(away)
         with loop(first, self.rows, width) as place:
-            self.work[row, place] = self.work.vector(width, row, place) / lanes.filled(away)
-        return choose(is_flat, zero, (target - head) / target)
+            self.work[row, place] = divided(self.work.vector(width, row, place))
+        return lanes.choose(is_flat, zero, (lanes.of_real(target) - head) / target)
 
     def _product(
         self, left: Matrix, row: Place, right: Matrix, other: Place, place: Number, so_far: Number
     ) -> Number:
+        """``conj(left) * right + so_far``."""
         width = self.lanes.width
         return self.lanes.add_product(
-            left.vector(width, row, place), right.vector(width, other, place), so_far
+            self.lanes.conjugate(left.vector(width, row, place)), right.vector(width, other, place), so_far
         )
 
     def _largest(self, vector: Number, start: Number) -> Number:
-        """The greatest of a number and the elements of a vector."""
+        """The greatest of a real number and the elements of a vector."""
         for lane in range(self.lanes.width):
             element = element_of(vector, lane)
             start = choose(element > start, element, start)
         return start
 
     def spread(self, first: Number, end: Number) -> None:
-        """The vectors of a panel: ones on the diagonal, zeros before it; also transposed."""
+        """The vectors of a panel: ones on the diagonal, zeros before it; also their adjoint."""
         lanes, width, padded = self.lanes, self.lanes.width, self.lanes.padded(self.rows)
         with loop(0, lanes.panel) as row, loop(first, padded, width) as place:
             self.panel[row, place] = lanes.filled(0.0)
@@ -236,11 +246,11 @@ class Reflections:
                 self.panel[row, place] = self.work[column, place]
         with loop(first, padded, width) as place, loop(0, lanes.panel, width) as row:
             block = [self.panel.vector(width, row + n, place) for n in range(width)]
-            for n, vector in enumerate(transposed(block)):
-                self.turned[place + n, row] = vector
+            for n, vector in enumerate(lanes.turned(block)):
+                self.turned[place + n, row] = lanes.conjugate(vector)
 
     def combine(self, first: Number) -> None:
-        """`t` of a panel and its transpose, from the factors of its reflections."""
+        """The conjugate of `t` of a panel, and its transpose, from the factors of its reflections."""
         lanes, width = self.lanes, self.lanes.width
         padded = lanes.padded(self.columns)
         with loop(0, lanes.panel) as column:
@@ -249,18 +259,18 @@ class Reflections:
                 self.factors[first + padded + column, other] = lanes.number(0.0)
             self.factors[first + padded + column, column] = tau
             with loop(0, column) as other:
-                (products,) = carried(
+                (products,) = lanes.carried(
                     first,
                     lanes.padded(self.rows),
                     [lanes.filled(0.0)],
                     lambda place, so_far: [
-                        self._product(self.panel, column, self.panel, other, place, so_far)
+                        self._product(self.panel, other, self.panel, column, place, so_far)
                     ],
                     width,
                 )
-                self.sums[0, other] = total(products)
+                self.sums[0, other] = lanes.total(products)
             with loop(0, column) as other:
-                (product,) = carried(
+                (product,) = lanes.carried(
                     other,
                     column,
                     [lanes.number(0.0)],
@@ -269,7 +279,7 @@ class Reflections:
                 share = -tau * product
                 self.factors[first + padded + column, other] = share
         with loop(0, lanes.panel) as row, loop(0, lanes.panel) as column:
-            self.factors[first + row, column] = self.factors[first + padded + column, row]
+            self.factors[first + row, column] = lanes.conjugate(self.factors[first + padded + column, row])
 
     def _apply(self, target: Matrix, row: Number, first: Number, factors: Number) -> None:
         """Reflect some rows by a panel: off go its vectors times ``(row . v) t``, with `t` from `factors`."""
@@ -278,25 +288,20 @@ class Reflections:
         along = Tile(lanes, self.sums, 0, 0)
         along.store(along.less_products((first, padded), lambda p, r: target[row + r, p], self.turned, zeros))
         shares = Tile(lanes, self.sums, ROWS, 0)
-        moved = _Below(self.factors.array, self.factors.lead, factors)
-        shares.store(along.less_products((index(0), lanes.panel), lambda p, r: self.sums[r, p], moved, zeros))
+        shares.store(
+            along.less_products(
+                (factors, factors + lanes.panel),
+                lambda p, r: self.sums[r, index(p) - factors],
+                self.factors,
+                zeros,
+            )
+        )
         with loop(first, padded, lanes.panel) as column:
             tile = Tile(lanes, target, row, column)
             rows = tile.less_products(
                 (index(0), lanes.panel), lambda p, r: self.sums[ROWS + r, p], self.panel, tile.load()
             )
             tile.store(rows)
-
-
-@dataclass(frozen=True, slots=True)
-class _Below(Matrix):
-    """A matrix from a row on."""
-
-    first: Place = 0
-
-    def vector(self, width: int, row: Place, column: Place) -> Number:
-        """Elements of a row."""
-        return self.array.vector(width, *self.lead, index(self.first) + row, column)
 
 
 def _fill(lanes: Lanes, matrix: Matrix, row: Place, end: Place) -> None:

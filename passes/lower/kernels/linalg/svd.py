@@ -1,10 +1,11 @@
 """Singular values and vectors of square matrices by one kernel: bidiagonal form, then implicit QR.
 
-Input: real square matrices `[..., n, n]` whose elements are at most 1. Output: left vectors as columns,
-values in descending order, right vectors as rows, or the values alone; NaN in all of a matrix that has one,
-and where the QR algorithm does not end.
+Input: square matrices `[..., n, n]`, real or complex, whose elements are at most 1. Output: left vectors as
+columns, values in descending order, right vectors as rows, or the values alone; NaN in all of a matrix that
+has one, and where the QR algorithm does not end.
 Idea: Householder reflections from both sides (`bidiagonal.py`); their products are made in panels, as for QR
-factors, and rotated by the QR algorithm (`bidiagonal_qr.py`).
+factors, and rotated by the QR algorithm (`bidiagonal_qr.py`). The bidiagonal form is real: of complex
+matrices its vectors are rotated, and reflected then.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from ..builder import Array, Number, Place, carried, choose, index, loop, most
 from ..executable import Kernel, Result, Size
 from .bidiagonal import BESIDE, DIAGONAL, LINES, Bidiagonal
 from .bidiagonal_qr import BidiagonalValues
+from .complex_lanes import lanes_for
 from .matrices import MakeKernel, each_matrix, known, own_sizes, scratch, workgroups
 from .pending import panel_of
 from .reflections import PANEL, Reflections
@@ -35,7 +37,7 @@ def singular(*, with_vectors: bool) -> MakeKernel:
     def make(machine: Machine, batch: Size, types: Sequence[TensorType], results: Sequence[Result]) -> Kernel:
         (type_,) = types
         (size,) = own_sizes(results[-1], 1)
-        lanes = Lanes.of(machine, type_.dtype, PANEL if known(size) < LARGE else 2 * PANEL)
+        lanes = lanes_for(machine, type_.dtype, PANEL if known(size) < LARGE else 2 * PANEL)
         count, padded = workgroups(batch), lanes.padded(size)
         length = lanes.stride(size + max(ROWS, lanes.width))
         panel = panel_of(lanes)
@@ -53,39 +55,42 @@ def singular(*, with_vectors: bool) -> MakeKernel:
             (2 * padded, lanes.panel),
             (2 * ROWS, lanes.panel),
             (lanes.width, length),
-            *scratch_sizes(lanes, size, length, 2),
         ]
-        buffers = [*(scratch(count, rows, columns, lanes) for rows, columns in sizes), integers(count)]
+        buffers = [scratch(count, rows, columns, lanes) for rows, columns in sizes]
+        rotated = scratch_sizes(lanes, size, length, 2)
+        buffers += [scratch(count, rows, columns, lanes.reals) for rows, columns in rotated]
+        buffers.append(integers(count))
 
         def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
             source, outputs = Array(operands[0]), [Array(x) for x in written[: len(results)]]
-            size = source.size(type_.rank - 1)
+            size = source.size(type_.rank - 2)
             length = lanes.stride(size + max(ROWS, lanes.width))
 
             def one(number: Number, mine: Number) -> None:
                 parts = [Matrix(Array(memref), (mine,)) for memref in written[len(results) :]]
                 lead = lead_of(source, number, 2)
                 work = _Singular.of(lanes, size, length, parts, with_vectors=with_vectors)
-                work.take(Matrix(source, lead))
+                work.take(lanes.stored(Matrix(source, lead)))
                 poison = work.solve()
                 if with_vectors:
                     u, values, vh = outputs
-                    work.sort(values, lead, Matrix(vh, lead), poison)
-                    transpose_out(lanes, work.across.work, Matrix(u, lead), (size, size), parts[-4])
+                    work.sort(values, lead, lanes.stored(Matrix(vh, lead)), poison)
+                    strip, target = lanes.kept(parts[-4]), lanes.stored(Matrix(u, lead))
+                    transpose_out(lanes, work.across.work, target, (size, size), strip)
                 else:
                     work.sort(outputs[0], lead, None, poison)
 
             each_matrix(source, 2, one)
 
         name = "svd" if with_vectors else "svdvals"
-        return Kernel(name, (*results, *buffers), emit, (machine,), (count,))
+        return Kernel(name, (*results, *buffers), emit, (machine,), (count,), has_parts=lanes.parts > 1)
 
     return make
 
 
 @dataclass(frozen=True, slots=True)
 class _Singular:
-    """One matrix, a copy of which is in `across.work`."""
+    """One matrix, a copy of which is in `across.work`; `diagonals` are the real parts of `lines`."""
 
     lanes: Lanes
     size: Place
@@ -93,6 +98,7 @@ class _Singular:
     across: Reflections
     down: Reflections
     lines: Matrix
+    diagonals: Matrix
     pending: tuple[Matrix, Matrix]
     rotations: Rotations | None
 
@@ -101,16 +107,18 @@ class _Singular:
         cls, lanes: Lanes, size: Place, length: Place, parts: Sequence[Matrix], *, with_vectors: bool
     ) -> _Singular:
         """The work on a matrix, in these parts of scratch."""
-        copy, columns, *rest = parts
+        *reals, kept, strip, ranges = parts
+        copy, columns, *rest = map(lanes.kept, reals)
         bases = rest[:2] if with_vectors else [copy, columns]
-        left, right, lines, panel, turned, factors, others, sums, _, kept, strip, ranges = rest[-12:]
+        left, right, lines, panel, turned, factors, others, sums, _ = rest[-9:]
         across = Reflections(lanes, size, size, size, copy, bases[0], panel, turned, factors, sums)
-        below = most(size - 2, 0)
+        # What is beside the diagonal of a complex matrix becomes real by a reflection too.
+        below = most(size - (2 if lanes.parts == 1 else 1), 0)
         down = Reflections(lanes, size, below, size, columns, bases[1], panel, turned, others, sums, 1)
-        rotations = (
-            Rotations(lanes, size, (bases[1], bases[0]), kept, strip, ranges) if with_vectors else None
-        )
-        return cls(lanes, size, length, across, down, lines, (left, right), rotations)
+        rotations = None
+        if with_vectors:
+            rotations = Rotations(lanes.reals, size, (reals[3], reals[2]), kept, strip, ranges)
+        return cls(lanes, size, length, across, down, lines, reals[-7], (left, right), rotations)
 
     def take(self, matrix: Matrix) -> None:
         """Copy the matrix, and fill with zeros what is beside it and what sums start from."""
@@ -132,22 +140,32 @@ class _Singular:
     def solve(self) -> Number:
         """Singular values, up to signs, in `lines`, vectors in the bases; zero, or NaN for no answer."""
         lanes = self.lanes
-        Bidiagonal(lanes, self.size, self.across, self.down, self.lines, *self.pending).reduce()
+        lines, both = self.diagonals, (self.across, self.down)
+        Bidiagonal(lanes, self.size, *both, self.lines, lines, *self.pending).reduce()
+        is_real = lanes.parts == 1
         if self.rotations is not None:
-            for reflections in (self.across, self.down):
-                reflections.multiply()
+            for reflections in both:
+                if is_real:
+                    reflections.multiply()
+                else:
+                    reflections.begin()
         (poison,) = carried(
             0,
             self.size,
-            [lanes.number(0.0)],
-            lambda i, so_far: [so_far + (self.lines[DIAGONAL, i] + self.lines[BESIDE, i]) * 0.0],
+            [lanes.reals.number(0.0)],
+            lambda i, so_far: [so_far + (lines[DIAGONAL, i] + lines[BESIDE, i]) * 0.0],
         )
-        values = BidiagonalValues(lanes, self.size, self.lines, DIAGONAL, BESIDE, self.rotations)
-        return poison + values.solve()
+        poison = (
+            poison + BidiagonalValues(lanes.reals, self.size, lines, DIAGONAL, BESIDE, self.rotations).solve()
+        )
+        if self.rotations is not None and not is_real:
+            for reflections in both:
+                reflections.transform()
+        return poison
 
     def sort(self, values: Array, lead: tuple[Place, ...], right: Matrix | None, poison: Number) -> None:
         """Write the values in order and the right vectors; the left vectors in that order into the copy."""
-        size, lines = self.size, self.lines
+        size, lines = self.size, self.diagonals
         with loop(0, size) as row:
             lines[BESIDE, row] = magnitude(lines[DIAGONAL, row])
         with loop(0, size) as row:
@@ -166,10 +184,11 @@ class _Singular:
 
     def _place(self, row: Number, place: Number, right: Matrix, poison: Number) -> None:
         """Put the vectors of a value into their place; the right one gets its sign."""
-        lanes, one = self.lanes, self.lanes.number(1.0)
+        lanes, one = self.lanes, self.lanes.reals.number(1.0)
         basis, other = self.across.basis, self.down.basis
-        sign = lanes.filled(choose(self.lines[DIAGONAL, row] < 0.0, -one, one) + poison)
+        sign = lanes.reals.filled(choose(self.diagonals[DIAGONAL, row] < 0.0, -one, one) + poison)
+        spoilt = lanes.filled(lanes.of_real(poison))
         with loop(0, lanes.padded(self.size), lanes.width) as at:
-            self.across.work[place, at] = other.vector(lanes.width, row, at) + lanes.filled(poison)
+            self.across.work[place, at] = other.vector(lanes.width, row, at) + spoilt
             basis[row, at] = basis.vector(lanes.width, row, at) * sign
         copy_row(lanes, (basis, row), (right, place), self.size)

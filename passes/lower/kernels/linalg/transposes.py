@@ -7,7 +7,7 @@ The last block, of fewer rows, shares the code of the others: a block is some 25
 from __future__ import annotations
 
 from ..builder import Number, Place, ceil_divided, least, loop
-from .vectors import Lanes, Matrix, copy_row, transposed
+from .vectors import Lanes, Matrix, copy_row
 
 
 def transpose_in(
@@ -31,7 +31,7 @@ def transpose_in(
             with loop(count, width) as line, loop(0, padded, width) as place:
                 strip[line, place] = zero
         with loop(0, padded, width) as column:
-            vectors = transposed([strip.vector(width, n, column) for n in range(width)])
+            vectors = lanes.turned([strip.vector(width, n, column) for n in range(width)])
             for n, vector in enumerate(vectors):
                 target[column + n, row] = vector
     first = ceil_divided(rows, width) * width
@@ -48,7 +48,7 @@ def transpose_out(
 
     with loop(0, rows, width) as row:
         with loop(0, columns, width) as column:
-            vectors = transposed([source.vector(width, column + n, row) for n in range(width)])
+            vectors = lanes.turned([source.vector(width, column + n, row) for n in range(width)])
             for n, vector in enumerate(vectors):
                 strip[n, column] = vector
         with loop(0, least(rows - row, width)) as line:

@@ -1,7 +1,7 @@
-"""Symmetric matrices made tridiagonal by Householder reflections from both sides, in panels.
+"""Hermitian matrices made tridiagonal by Householder reflections from both sides, in panels.
 
-Input: a matrix in scratch, padded by zeros. Output: its diagonals; the vectors of the reflections are in its
-rows.
+Input: a matrix in scratch, its columns as rows, padded by zeros. Output: its diagonals, which are real; the
+vectors of the reflections are in its rows.
 Idea: within a panel the matrix stays as it was, and what the reflections take off it is a product of few
 long vectors (LAPACK's latrd). Only the diagonal's panels and what is right of them is used, each element
 there for the product with its row and for that with its column.
@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..builder import Number, Place, carried, index, loop, when
+from ..builder import Number, Place, index, loop, when
 from .pending import Pending, panel_of, summed
 from .reflections import Reflections
 from .tiles import Tile
-from .vectors import ROWS, Lanes, Matrix, total
+from .vectors import ROWS, Lanes, Matrix
 
 DIAGONAL, BESIDE, SUMS, FACTORS = range(4)
-"""Rows of `lines`: the diagonals, and what a step computes."""
+"""Rows of `lines`: the diagonals, of which only real parts are used, and what a step computes."""
 LINES = 4
 
 
@@ -26,14 +26,15 @@ LINES = 4
 class Reduction:
     """The reduction of one matrix, in the reflections' `work`.
 
-    Rows of `pairs` are vectors `v` and `w` in turn whose products ``v w^T + w v^T`` are still to be taken
-    off.
+    Rows of `pairs` are vectors `v` and `w` in turn whose products ``v w^H + w v^H`` are still to be taken
+    off. `diagonals` are the real parts of `lines`.
     """
 
     lanes: Lanes
     size: Place
     reflections: Reflections
     lines: Matrix
+    diagonals: Matrix
     pairs: Matrix
 
     @property
@@ -59,28 +60,30 @@ class Reduction:
             with loop(end, column + lanes.panel, ROWS) as row:
                 tile = Tile(lanes, work, row, column)
                 tile.store(
-                    tile.less_products(
-                        steps, lambda p, r: self.pairs[index(p) ^ 1, row + r], self.pairs, tile.load()
-                    )
+                    tile.less_products(steps, lambda p, r: self._other(p, row + r), self.pairs, tile.load())
                 )
 
         with loop(end, lanes.padded(self.size), lanes.panel) as column:
             rows(column)
 
+    def _other(self, pair: Place, place: Number) -> Number:
+        """The factor of a vector of `pairs` in the row of a place."""
+        return self.lanes.conjugate(self.pairs[index(pair) ^ 1, place])
+
     def _step(self, row: Number, pending: Number) -> None:
         """Reflect what follows the diagonal in a row; so many products are pending."""
-        lanes, width, work, lines = self.lanes, self.lanes.width, self.reflections.work, self.lines
+        lanes, width, work = self.lanes, self.lanes.width, self.reflections.work
         end = lanes.padded(self.size)
         start = row // lanes.panel * lanes.panel
         with loop(start, end, lanes.panel) as place:
-            taken = self._pending.combined(self.pairs, pending, place, [lambda p: self.pairs[p ^ 1, row]])[0]
+            taken = self._pending.combined(self.pairs, pending, place, [lambda p: self._other(p, row)])[0]
             for offset, its in zip(self._pending.offsets, taken, strict=True):
                 work[row, place + offset] = work.vector(width, row, place + offset) - its
-        lines[DIAGONAL, row] = work[row, row]
+        self.diagonals[DIAGONAL, row] = lanes.real(work[row, row])
         with when(row + 1 < self.size):
             tau = self.reflections.reflection(row, row + 1)
             self.reflections.factors[row, row % lanes.panel] = tau
-            lines[BESIDE, row] = work[row, row + 1]
+            self.diagonals[BESIDE, row] = lanes.real(work[row, row + 1])
             self._reflect(row, pending, start, tau)
 
     def _reflect(self, row: Number, pending: Number, start: Number, tau: Number) -> None:
@@ -95,18 +98,20 @@ class Reduction:
             self._rows(first, pending)
 
         def finish(place: Number, *inner: Number) -> list[Number]:
-            taken = self._pending.combined(pairs, pending, place, [lambda p: lines[FACTORS, p ^ 1]])[0]
+            taken = self._pending.combined(
+                pairs, pending, place, [lambda p: lanes.conjugate(lines[FACTORS, p ^ 1])]
+            )[0]
             following = []
             for n, (offset, its) in enumerate(zip(self._pending.offsets, taken, strict=True)):
                 change = (lines.vector(width, SUMS, place + offset) - its) * tau
                 pairs[after, place + offset] = change
                 vector = pairs.vector(width, pending, place + offset)
-                following.append(lanes.add_product(vector, change, inner[n]))
+                following.append(lanes.add_product(vector, lanes.conjugate(change), inner[n]))
             return following
 
         zeros = [lanes.filled(0.0)] * len(self._pending.offsets)
-        inner = carried(start, end, zeros, finish, lanes.panel)
-        half = tau * total(summed(inner)) * 0.5
+        inner = lanes.carried(start, end, zeros, finish, lanes.panel)
+        half = tau * lanes.total(summed(inner)) * 0.5
         with loop(start, end, width) as place:
             vector, change = pairs.vector(width, pending, place), pairs.vector(width, after, place)
             pairs[after, place] = lanes.sub_product(half, vector, change)
@@ -121,21 +126,20 @@ class Reduction:
 
         def beside(place: Number, *sums: Number) -> list[Number]:
             vector = self.pairs.vector(width, pending, place)
-            return [
-                lanes.add_product(vector, work.vector(width, first + r, place), sums[r]) for r in range(ROWS)
-            ]
+            rows = [lanes.conjugate(work.vector(width, first + r, place)) for r in range(ROWS)]
+            return [lanes.add_product(vector, row, sums[r]) for r, row in enumerate(rows)]
 
         def beyond(place: Number, *sums: Number) -> list[Number]:
             vector, so_far = self.pairs.vector(width, pending, place), lines.vector(width, SUMS, place)
             following = []
             for r in range(ROWS):
                 row = work.vector(width, first + r, place)
-                following.append(lanes.add_product(vector, row, sums[r]))
+                following.append(lanes.add_product(vector, lanes.conjugate(row), sums[r]))
                 so_far = lanes.add_product(mine[r], row, so_far)
             lines[SUMS, place] = so_far
             return following
 
-        sums = carried(diagonal, diagonal + lanes.panel, [lanes.filled(0.0)] * ROWS, beside, width)
-        sums = carried(diagonal + lanes.panel, lanes.padded(self.size), sums, beyond, width)
+        sums = lanes.carried(diagonal, diagonal + lanes.panel, [lanes.filled(0.0)] * ROWS, beside, width)
+        sums = lanes.carried(diagonal + lanes.panel, lanes.padded(self.size), sums, beyond, width)
         for r, product in enumerate(sums):
-            lines[SUMS, first + r] = lines[SUMS, first + r] + total(product)
+            lines[SUMS, first + r] = lines[SUMS, first + r] + lanes.total(product)

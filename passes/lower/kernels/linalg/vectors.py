@@ -15,7 +15,7 @@ import numpy as np
 from .....dialects import mlir
 from .....runtime.targets import Target
 from ....ir.aliases import Type
-from ..builder import Array, Number, Place, broadcast, ceil_divided, choose, constant, index, loop
+from ..builder import Array, Number, Place, broadcast, carried, ceil_divided, choose, constant, index, loop
 
 ROWS = 4  # of a register tile
 WIDE = 512  # bits of registers of which there are 32
@@ -103,6 +103,49 @@ class Lanes:
     def conjugate(self, number: Number) -> Number:
         """The complex conjugate."""
         return number
+
+    @property
+    def reals(self) -> Lanes:
+        """Those of real parts."""
+        return self
+
+    def total(self, vector: Number) -> Number:
+        """The sum of the elements of a vector."""
+        return total(vector)
+
+    def largest_part(self, number: Number) -> Number:
+        """The magnitude of the larger part of a number, or of each element."""
+        return magnitude(number)
+
+    def is_real(self, number: Number) -> Number:
+        """Whether a scalar has no imaginary part."""
+        return constant(mlir.ir.IntegerType.get_signless(1), 1)
+
+    def elements(self, count: Place) -> Place:
+        """How many elements so many floats are."""
+        return count
+
+    def add_square(self, x: Number, so_far: Number) -> Number:
+        """``|x|**2 + so_far``, real."""
+        return self.add_product(x, x, so_far)
+
+    def carried(
+        self,
+        start: Place,
+        stop: Place,
+        initial: Sequence[Number],
+        body: Callable[..., Sequence[Number]],
+        step: Place = 1,
+    ) -> list[Number]:
+        """`builder.carried` of numbers of this type."""
+        parts = carried(
+            start,
+            stop,
+            self.flat(initial),
+            lambda place, *parts: self.flat(body(place, *self.joined(parts))),
+            step,
+        )
+        return self.joined(parts)
 
     def flat(self, numbers: Sequence[Number]) -> list[Number]:
         """The parts of numbers, which loops carry."""

@@ -127,7 +127,7 @@ def test_sizes_of_matrices(case: Any, dtype: Any, target: str) -> None:
 
 @pytest.mark.each_value
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
 def test_qr_factors_of_sizes_that_show_at_the_call(dtype: Any, target: str) -> None:
     """High, wide and square matrices, of no elements too, and of more columns than a panel has."""
     for rows, columns in ((0, 0), (3, 0), (0, 3), (1, 1), (1, 6), (5, 5), (22, 7), (7, 22), (35, 34)):
@@ -137,41 +137,43 @@ def test_qr_factors_of_sizes_that_show_at_the_call(dtype: Any, target: str) -> N
             q, r = run_routine(kernel, (a,), types, target, named=2)
             units = 100 * float(np.finfo(dtype).eps)
             np.testing.assert_allclose(q @ r, a, rtol=0, atol=units * np.abs(a).max(initial=1))
-            np.testing.assert_allclose(q.T @ q, np.eye(width), rtol=0, atol=units)
+            np.testing.assert_allclose(q.conj().T @ q, np.eye(width), rtol=0, atol=units)
             np.testing.assert_array_equal(np.tril(r, -1), 0)
 
 
 @pytest.mark.each_value
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
 def test_spectra_of_sizes_that_show_at_the_call(dtype: Any, target: str) -> None:
     """Eigenvalues and singular values, with vectors and without: of no rows, of one leaf and of more."""
     units = 100 * float(np.finfo(dtype).eps)
     for n in (0, 1, 2, 5, 18, 37) if target != TARGETS[2] else (3, 70):
-        a = np.clip(normal(n, n, dtype=dtype), -1, 1)
-        matrix, row = TensorType((n, n), np.dtype(dtype)), TensorType((n,), np.dtype(dtype))
-        symmetric = (a + a.T) / 2
+        a = normal(n, n, dtype=dtype)
+        a /= np.abs(a).max(initial=1)
+        matrix, row = TensorType((n, n), a.dtype), TensorType((n,), a.real.dtype)
+        symmetric = (a + a.conj().T) / 2
         wanted = np.linalg.eigvalsh(symmetric)
         values, vectors = run_routine("eigh", (symmetric,), [row, matrix], target, named=2)
         for got in (values, *run_routine("eigvalsh", (symmetric,), [row], target, named=2)):
             np.testing.assert_allclose(got, wanted, rtol=0, atol=units * max(n, 1) / 4)
         np.testing.assert_allclose(symmetric @ vectors, vectors * values, rtol=0, atol=units * max(n, 1) / 4)
-        np.testing.assert_allclose(vectors.T @ vectors, np.eye(n), rtol=0, atol=units)
+        np.testing.assert_allclose(vectors.conj().T @ vectors, np.eye(n), rtol=0, atol=units)
         wanted = np.linalg.svd(a, compute_uv=False)
         u, values, vh = run_routine("svd", (a,), [matrix, row, matrix], target, named=2)
         for got in (values, *run_routine("svdvals", (a,), [row], target, named=2)):
             np.testing.assert_allclose(got, wanted, rtol=0, atol=units * max(n, 1) / 4)
         np.testing.assert_allclose((u * values) @ vh, a, rtol=0, atol=units * max(n, 1) / 4)
         for vectors in (u.T, vh):
-            np.testing.assert_allclose(vectors @ vectors.T, np.eye(n), rtol=0, atol=units)
+            np.testing.assert_allclose(vectors @ vectors.conj().T, np.eye(n), rtol=0, atol=units)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.complex64])
 @pytest.mark.parametrize("kernel", ["eigh", "eigvalsh", "svd", "svdvals"])
-def test_nan_of_a_size_that_shows_at_the_call(kernel: str) -> None:
+def test_nan_of_a_size_that_shows_at_the_call(kernel: str, dtype: Any) -> None:
     """One matrix of three has NaN: its results are NaN, and those of the others are not."""
-    a = np.stack([definite(6, np.float64) / 8 for _ in range(3)])
+    a = np.stack([definite(6, dtype) / 8 for _ in range(3)])
     a[1, 2, 3] = a[1, 3, 2] = np.nan
-    matrix, row = TensorType((3, 6, 6), np.dtype(np.float64)), TensorType((3, 6), np.dtype(np.float64))
+    matrix, row = TensorType((3, 6, 6), a.dtype), TensorType((3, 6), a.real.dtype)
     types = {"eigh": [row, matrix], "svd": [matrix, row, matrix]}.get(kernel, [row])
     for result in run_routine(kernel, (a,), types, TARGETS[0], named=3):
         assert np.isnan(result[1]).all()

@@ -20,6 +20,7 @@ COMPLEX = (np.complex64, np.complex128)
 
 each_target = pytest.mark.parametrize("target", TARGETS)
 each_dtype = pytest.mark.parametrize("dtype", FLOATS, ids=lambda d: d.__name__)
+each_inexact = pytest.mark.parametrize("dtype", (*FLOATS, *COMPLEX), ids=lambda d: d.__name__)
 each_complex = pytest.mark.parametrize("dtype", COMPLEX, ids=lambda d: d.__name__)
 
 
@@ -31,6 +32,10 @@ def normal(shape: tuple[int, ...], dtype: Any) -> Any:
 def positive(*shape: int) -> Any:
     a = RNG.standard_normal((*shape, shape[-1]))
     return a @ np.swapaxes(a, -1, -2) + shape[-1] * np.eye(shape[-1])
+
+
+def adjoint(a: np.ndarray) -> np.ndarray:
+    return np.swapaxes(a, -1, -2).conj()
 
 
 def near(got: np.ndarray, want: np.ndarray, dtype: Any) -> bool:
@@ -150,23 +155,23 @@ def check_lu(contents: str, shape: tuple[int, ...], dtype: Any, target: str) -> 
 
 @pytest.mark.each_value
 @each_target
-@each_dtype
+@each_inexact
 @pytest.mark.parametrize("is_complete", [False, True])
 @pytest.mark.parametrize("shape", quick_first([(1, 1), (2, 3, 2), (5, 5), (20, 9), (3, 2), (2, 18, 17)], 4))
 def test_qr(shape: tuple[int, ...], is_complete: bool, dtype: Any, target: str) -> None:
-    a = RNG.standard_normal(shape).astype(dtype)
+    a = normal(shape, dtype)
     *batch, rows, columns = shape
     width = rows if is_complete and rows > columns else columns
     results = [TensorType((*batch, rows, width), a.dtype), TensorType((*batch, width, columns), a.dtype)]
     q, r = run_routine("qr_complete" if width > columns else "qr", [a], results, target)
-    assert near(q @ r, a, dtype) and near(np.swapaxes(q, -1, -2) @ q, np.eye(width), dtype)
+    assert near(q @ r, a, dtype) and near(adjoint(q) @ q, np.eye(width), dtype)
     assert (r == np.triu(r)).all()
     assert near(r, np.linalg.qr(a, "complete" if is_complete else "reduced").R, dtype)
 
 
 @pytest.mark.each_value
 @each_target
-@each_dtype
+@each_inexact
 @pytest.mark.parametrize("with_vectors", [False, True])
 @pytest.mark.parametrize("shape", [(1,), (2,), (3,), (2, 5)])
 def test_eigh(shape: tuple[int, ...], with_vectors: bool, dtype: Any, target: str) -> None:
@@ -175,62 +180,62 @@ def test_eigh(shape: tuple[int, ...], with_vectors: bool, dtype: Any, target: st
 
 @pytest.mark.thorough
 @each_target
-@each_dtype
+@each_inexact
 @pytest.mark.parametrize("size", [17, 33])
 def test_eigh_of_several_panels(size: int, dtype: Any, target: str) -> None:
     check_eigh((size,), True, dtype, target)
 
 
 @pytest.mark.parametrize("target", quick_first(TARGETS, 1))
-@pytest.mark.parametrize("name", quick_first(["few values", "normal"], 1))
+@pytest.mark.parametrize("name", quick_first(["few values", "normal", "complex"], 1))
 @pytest.mark.parametrize("size", quick_first([9, 19], 1))
 def test_eigh_by_halves(name: str, size: int, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Halves of a few rows, all levels of which the interpreter can run."""
     module = sys.modules["adze.passes.lower.kernels.linalg.eigen"]
     monkeypatch.setattr(module, "DIVIDED", 1)
     monkeypatch.setattr(conquer, "LEAF", 4)
-    a = RNG.standard_normal((size, size))
+    a = normal((size, size), np.complex128 if name == "complex" else np.float64)
     if name == "few values":
         q = np.linalg.qr(a)[0]
         a = (q * (np.arange(len(a)) % 3)) @ q.T
-    check_eigh_of(((a + a.T) / 16).astype(np.float64), True, target)
+    check_eigh_of((a + adjoint(a)) / 16, True, target)
 
 
 def check_eigh(shape: tuple[int, ...], with_vectors: bool, dtype: Any, target: str) -> None:
     """The values, and vectors, of random matrices are those of LAPACK."""
-    a = RNG.standard_normal((*shape, shape[-1]))
-    check_eigh_of(((a + np.swapaxes(a, -1, -2)) / 16).astype(dtype), with_vectors, target)
+    a = normal((*shape, shape[-1]), dtype)
+    check_eigh_of(((a + adjoint(a)) / 16).astype(dtype), with_vectors, target)
 
 
 def check_eigh_of(a: np.ndarray, with_vectors: bool, target: str) -> None:
     shape, dtype = a.shape[:-1], a.dtype
-    results = [TensorType(shape, a.dtype), TensorType(a.shape, a.dtype)]
+    results = [TensorType(shape, a.real.dtype), TensorType(a.shape, a.dtype)]
     if not with_vectors:
         (w,) = run_routine("eigvalsh", [a], results[:1], target)
     else:
         w, v = run_routine("eigh", [a], results, target)
         assert near(a @ v, v * w[..., None, :], dtype)
-        assert near(np.swapaxes(v, -1, -2) @ v, np.eye(shape[-1]), dtype)
+        assert near(adjoint(v) @ v, np.eye(shape[-1]), dtype)
     assert near(w, np.linalg.eigvalsh(a), dtype)
 
 
 @pytest.mark.each_value
 @each_target
-@each_dtype
+@each_inexact
 @pytest.mark.parametrize("with_vectors", [False, True])
 @pytest.mark.parametrize("shape", [(1,), (2,), (3,), (2, 5)])
 def test_svd(shape: tuple[int, ...], with_vectors: bool, dtype: Any, target: str) -> None:
-    check_svd(RNG.standard_normal((*shape, shape[-1])) / 4, with_vectors, dtype, target)
+    check_svd(normal((*shape, shape[-1]), dtype) / 4, with_vectors, dtype, target)
 
 
 @pytest.mark.thorough
-@each_dtype
+@each_inexact
 @pytest.mark.parametrize("contents", ["panels", "tiles", "ones", "zero", "bidiagonal"])
 def test_svd_of_several_panels_and_of_zeros(contents: str, dtype: Any) -> None:
     size = 65 if contents == "tiles" else 20
     a = {
-        "panels": RNG.standard_normal((size, size)) / 4,
-        "tiles": RNG.standard_normal((size, size)) / 4,
+        "panels": normal((size, size), dtype) / 4,
+        "tiles": normal((size, size), dtype) / 4,
         "ones": np.ones((size, size)),
         "zero": np.zeros((size, size)),
         "bidiagonal": np.diag(np.arange(size) % 3 / 2) + np.eye(size, k=1),
@@ -251,7 +256,7 @@ def test_what_has_no_answer_is_nan(monkeypatch: pytest.MonkeyPatch) -> None:
 def check_svd(a: np.ndarray, with_vectors: bool, dtype: Any, target: str) -> None:
     """The values, and vectors, of matrices are those of LAPACK."""
     a = a.astype(dtype)
-    values = TensorType(a.shape[:-1], a.dtype)
+    values = TensorType(a.shape[:-1], a.real.dtype)
     if not with_vectors:
         (s,) = run_routine("svdvals", [a], [values], target)
     else:
@@ -259,8 +264,8 @@ def check_svd(a: np.ndarray, with_vectors: bool, dtype: Any, target: str) -> Non
         u, s, vh = run_routine("svd", [a], [matrices, values, matrices], target)
         bound = 100 * float(np.finfo(dtype).eps)
         assert np.max(np.abs((u * s[..., None, :]) @ vh - a)) <= bound * s.max()
-        for basis in (u, np.swapaxes(vh, -1, -2)):
-            assert near(np.swapaxes(basis, -1, -2) @ basis, np.eye(a.shape[-1]), dtype)
+        for basis in (u, adjoint(vh)):
+            assert near(adjoint(basis) @ basis, np.eye(a.shape[-1]), dtype)
     assert np.max(np.abs(s - np.linalg.svd(a, compute_uv=False))) <= 1e2 * np.finfo(dtype).eps * s.max()
     assert (np.diff(s) <= 0).all()
 
