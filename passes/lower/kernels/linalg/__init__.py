@@ -22,7 +22,7 @@ KERNELS: Final[Mapping[str, MakeKernel]] = {
     "eigvalsh": eigen(with_vectors=False),
     "svd": singular(with_vectors=True),
     "svdvals": singular(with_vectors=False),
-    "qr": reflections,
-    "qr_complete": reflections,
+    "qr": reflections(is_complete=False),
+    "qr_complete": reflections(is_complete=True),
     **{form.name: triangular_solve(form) for form in FORMS},
 }

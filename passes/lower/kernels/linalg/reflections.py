@@ -4,7 +4,8 @@ Input: matrices `[..., m, n]`, real or complex. Output: the first columns of `q`
 and as many rows of `r`. Signs are those of LAPACK.
 Idea: the matrix is transposed, so that columns are contiguous. A panel of columns is reflected one by one,
 then its reflections are applied to the columns right of it together, as ``I - v t v^H`` (Golub and Van Loan,
-section 5.2.3), in register tiles; `q` follows from the panels in reverse, applied to an identity.
+section 5.2.3), in register tiles; `q` follows from the panels in reverse, applied to an identity. Where there
+is one panel, `q` gets its reflections one by one too.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ....ir.aliases import Value
 from ..builder import Array, Number, Place, carried, ceil_divided, choose, index, least, loop, most
 from ..executable import Kernel, Result, Size
 from .complex_lanes import lanes_for
-from .matrices import each_matrix, own_sizes, scratch, workgroups
+from .matrices import MakeKernel, each_matrix, known, own_sizes, scratch, workgroups
 from .tiles import Tile
 from .transposes import transpose_in, transpose_out
 from .vectors import (
@@ -36,50 +37,57 @@ from .vectors import (
 PANEL: Final = 16  # columns, at most
 
 
-def reflections(
-    machine: Machine, batch: Size, types: Sequence[TensorType], results: Sequence[Result]
-) -> Kernel:
-    """The kernel of a routine: matrices to `q` and `r`."""
-    (type_,) = types
-    (rows, width), (_, columns) = (own_sizes(result) for result in results)
-    lanes = lanes_for(machine, type_.dtype, PANEL)
-    panel = lanes.panel
-    count = workgroups(batch)
-    length = lanes.stride(rows + lanes.width)
-    buffers = [
-        scratch(count, lanes.padded(columns), length, lanes),
-        scratch(count, lanes.padded(width), length, lanes),
-        scratch(count, panel, length, lanes),
-        scratch(count, lanes.padded(rows), panel, lanes),
-        scratch(count, 2 * lanes.padded(columns), panel, lanes),
-        scratch(count, 2 * ROWS, panel, lanes),
-        scratch(count, lanes.width, lanes.stride(most(width, columns)), lanes),
-    ]
+def reflections(*, is_complete: bool) -> MakeKernel:
+    """The kernel of a routine: matrices to `q`, which is square if it is complete, and `r`."""
 
-    def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
-        source, q, r = Array(operands[0]), Array(written[0]), Array(written[1])
-        rows = source.size(type_.rank - 2)
-        columns, width = (lanes.elements(array.size(type_.rank - 1)) for array in (source, q))
-        reflected = least(rows, columns)
+    def make(machine: Machine, batch: Size, types: Sequence[TensorType], results: Sequence[Result]) -> Kernel:
+        (type_,) = types
+        (rows, width), (_, columns) = (own_sizes(result) for result in results)
+        lanes = lanes_for(machine, type_.dtype, min(PANEL, known(most(rows, columns))))
+        panel = lanes.panel
+        is_one_panel = known(columns) <= panel and (not is_complete or known(width) <= panel)
+        count = workgroups(batch)
+        length = lanes.stride(rows + lanes.width)
+        buffers = [
+            scratch(count, lanes.padded(columns), length, lanes),
+            scratch(count, lanes.padded(width), length, lanes),
+            scratch(count, 2 * lanes.padded(columns), panel, lanes),
+            scratch(count, lanes.width, lanes.stride(most(width, columns)), lanes),
+        ]
+        if not is_one_panel:
+            buffers += [
+                scratch(count, panel, length, lanes),
+                scratch(count, lanes.padded(rows), panel, lanes),
+                scratch(count, 2 * ROWS, panel, lanes),
+            ]
 
-        def one(number: Number, mine: Number) -> None:
-            lead = lead_of(source, number, 2)
-            parts = [lanes.kept(Matrix(Array(memref), (mine,))) for memref in written[2:]]
-            copy, basis, vectors, turned, factors, sums = parts[:6]
-            work = Reflections(
-                lanes, rows, reflected, width, copy, basis, vectors, turned, factors, sums,
-                others=columns - reflected,
-            )  # fmt: skip
-            transpose_in(lanes, lanes.stored(Matrix(source, lead)), parts[0], (rows, columns), parts[6])
-            work.reduce()
-            work.build()
-            transpose_out(lanes, parts[1], lanes.stored(Matrix(q, lead)), (rows, width), parts[6])
-            work.clear_below()
-            transpose_out(lanes, parts[0], lanes.stored(Matrix(r, lead)), (width, columns), parts[6])
+        def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
+            source, q, r = Array(operands[0]), Array(written[0]), Array(written[1])
+            rows = source.size(type_.rank - 2)
+            columns, width = (lanes.elements(array.size(type_.rank - 1)) for array in (source, q))
+            reflected = least(rows, columns)
 
-        each_matrix(source, 2, one)
+            def one(number: Number, mine: Number) -> None:
+                lead = lead_of(source, number, 2)
+                parts = [lanes.kept(Matrix(Array(memref), (mine,))) for memref in written[2:]]
+                copy, basis, factors, strip, *others = parts
+                vectors, turned, sums = others or (copy, copy, copy)  # not used of one panel
+                work = Reflections(
+                    lanes, rows, reflected, width, copy, basis, vectors, turned, factors, sums,
+                    others=columns - reflected, is_one_panel=is_one_panel,
+                )  # fmt: skip
+                transpose_in(lanes, lanes.stored(Matrix(source, lead)), copy, (rows, columns), strip)
+                work.reduce()
+                work.build()
+                transpose_out(lanes, basis, lanes.stored(Matrix(q, lead)), (rows, width), strip)
+                work.clear_below()
+                transpose_out(lanes, copy, lanes.stored(Matrix(r, lead)), (width, columns), strip)
 
-    return Kernel("qr", (*results, *buffers), emit, (machine,), (count,), has_parts=lanes.parts > 1)
+            each_matrix(source, 2, one)
+
+        return Kernel("qr", (*results, *buffers), emit, (machine,), (count,), has_parts=lanes.parts > 1)
+
+    return make
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +97,8 @@ class Reflections:
     `panel` has the vectors of a panel's reflections as rows, `turned` their conjugates as columns; `factors`
     has the conjugate of `t` of each panel, then the transposes of `t`; `sums` is for the rows that are being
     reflected. The vector of a column has its 1 `shift` places after the diagonal. `others` columns follow
-    those that reflections are made of.
+    those that reflections are made of. `is_one_panel`: there are few columns, and few rows of
+    the basis.
     """
 
     lanes: Lanes
@@ -104,6 +113,7 @@ class Reflections:
     sums: Matrix
     shift: int = 0
     others: Place = 0
+    is_one_panel: bool = False
 
     def reduce(self) -> None:
         """Reflect all columns: `r` is on and above the diagonal, the vectors are below it."""
@@ -115,21 +125,29 @@ class Reflections:
             whole = (first + size).least(index(self.columns + self.others))
             with loop(first, end) as column:
                 self._reflect(first, column, whole)
-            self.spread(first, end)
-            self.combine(first)
-            with loop(first + size, self.lanes.padded(self.columns + self.others), ROWS) as row:
-                self._apply(self.work, row, first, first)
+            if not self.is_one_panel:
+                self.spread(first, end)
+                self.combine(first)
+                with loop(first + size, self.lanes.padded(self.columns + self.others), ROWS) as row:
+                    self._apply(self.work, row, first, first)
 
     def build(self) -> None:
         """Apply the reflections, the last panel first, to the columns of an identity."""
         self.begin()
-        self._apply_all(is_identity=True)
+        if not self.is_one_panel:
+            self._apply_all(is_identity=True)
+            return
+        with loop(0, self.columns) as done:
+            row = index(self.columns - 1) - done
+            with loop(row, self.width) as other:
+                self._move(self.basis, other, row, self.factors[row, row])
 
     def begin(self) -> None:
         """Put an identity into the basis."""
         lanes = self.lanes
+        end = lanes.stride(self.rows + lanes.width) if self.is_one_panel else lanes.padded(self.rows)
         with loop(0, lanes.padded(self.width)) as row:
-            _fill(lanes, self.basis, row, lanes.padded(self.rows))
+            _fill(lanes, self.basis, row, end)
             self.basis[row, row] = lanes.number(1.0)
 
     def _apply_all(self, *, is_identity: bool) -> None:
@@ -159,27 +177,31 @@ class Reflections:
 
     def clear_below(self) -> None:
         """Leave only `r` of the copy."""
-        with loop(0, self.columns) as row, loop(row + 1, most(self.rows, self.width)) as column:
+        with loop(0, self.columns) as row, loop(row + 1, self.width) as column:
             self.work[row, column] = self.lanes.number(0.0)
 
     def _reflect(self, first: Number, row: Number, end: Number) -> None:
         """The reflection of one column, and the other columns of its panel after it."""
-        lanes, width = self.lanes, self.lanes.width
         tau = self.reflection(row, row)
         self.factors[row, row - first] = tau
         with loop(row + 1, end) as other:
-            (products,) = lanes.carried(
-                row + 1,
-                self.rows,
-                [lanes.filled(0.0)],
-                lambda place, so_far: [self._product(self.work, row, self.work, other, place, so_far)],
-                width,
-            )
-            share = lanes.conjugate(tau) * (self.work[other, row] + lanes.total(products))
-            self.work[other, row] = self.work[other, row] - share
-            with loop(row + 1, self.rows, width) as place:
-                mine, its = self.work.vector(width, row, place), self.work.vector(width, other, place)
-                self.work[other, place] = lanes.sub_product(share, mine, its)
+            self._move(self.work, other, row, self.lanes.conjugate(tau))
+
+    def _move(self, target: Matrix, other: Number, row: Number, factor: Number) -> None:
+        """Reflect a row of a matrix by the vector of a row and this factor of it."""
+        lanes, width = self.lanes, self.lanes.width
+        (products,) = lanes.carried(
+            row + 1,
+            self.rows,
+            [lanes.filled(0.0)],
+            lambda place, so_far: [self._product(self.work, row, target, other, place, so_far)],
+            width,
+        )
+        share = factor * (target[other, row] + lanes.total(products))
+        target[other, row] = target[other, row] - share
+        with loop(row + 1, self.rows, width) as place:
+            mine, its = self.work.vector(width, row, place), target.vector(width, other, place)
+            target[other, place] = lanes.sub_product(share, mine, its)
 
     def reflection(self, row: Number, head_place: Number) -> Number:
         """The factor of the reflection that moves a row, from a place on, onto that place, as LAPACK's larfg.
