@@ -1,4 +1,7 @@
-"""Determinants by LU factors. Their derivatives are cofactors, which singular matrices have too."""
+"""Determinants by LU factors, of up to three rows by cofactors.
+
+Their derivatives are cofactors, which singular matrices have too.
+"""
 
 from __future__ import annotations
 
@@ -47,6 +50,10 @@ def parity(pivots: Any, dtype: np.dtype) -> Any:
 
 @custom_jvp
 def _det(a: Any) -> Any:
+    n = a.shape[-1]
+    if not is_named(n) and n <= 3:
+        first = [a[..., 0, k] * cofactor for k, cofactor in enumerate(_first_cofactors(a))]
+        return sum(first[1:], first[0])
     packed, pivots, _ = factor(a)
     return xp.prod(diagonal(packed), axis=-1, dtype=a.dtype) * parity(pivots, a.dtype)
 
@@ -74,6 +81,16 @@ def adjugate(a: Any) -> Any:
     else:
         columns = [_cross(rows[k - 2], rows[k - 1]) for k in range(3)]
     return xp.stack([xp.stack(c, axis=-1) for c in columns], axis=-1)
+
+
+def _first_cofactors(a: Any) -> list[Any]:
+    """Those of the first row of matrices of up to three rows."""
+    n = a.shape[-1]
+    if n == 1:
+        return [xp.ones_like(a[..., 0, 0])]
+    if n == 2:
+        return [a[..., 1, 1], -a[..., 1, 0]]
+    return _cross(*([a[..., i, j] for j in range(3)] for i in (1, 2)))
 
 
 def _cross(x: list[Any], y: list[Any]) -> list[Any]:
