@@ -236,7 +236,11 @@ def _by_rotations(a: Any) -> tuple[Any, Any, Any]:
         return q, xp.zeros((*a.shape[:-2], 0), dtype=real_dtype(a.dtype)), r
     # Rotations z with r^H z = x s, x orthonormal, make a = q r = (q z) s x^H: they are applied to q at once.
     s, moved, u = _rotated(adjoint(r), q)
-    return u, s, adjoint(_orthonormal(moved, s))
+    vh = adjoint(_orthonormal(moved, s))
+    if is_less(columns, 2):  # NaN of an only column, which no rotation spreads
+        nothing = xp.astype(0 * xp.expand_dims(s, -1), a.dtype)
+        u, vh = u + nothing, vh + nothing
+    return u, s, vh
 
 
 def _orthonormal(moved: Any, s: Any) -> Any:

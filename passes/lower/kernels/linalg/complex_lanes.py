@@ -189,6 +189,14 @@ class ComplexLanes(Lanes):
         before, after = choose(scale < one, scale, one), choose(scale < one, one, scale)
         return lambda vector: vector * before * factor * after
 
+    def scaled_quotients(self, divisor: Number, scale: Number) -> Callable[[Number], Number]:
+        """Divides vectors, no larger than a real scale, by that and a scalar around 1.
+
+        By the scale first: products with what is left of both would be subnormal.
+        """
+        quotient, each = self.quotients(divisor), self.reals.filled(scale)
+        return lambda vector: quotient(vector / each)
+
     def _scale(self, number: Complex) -> Number:
         """A power of two near one by the larger part of a number."""
         bits = 8 * self.dtype.itemsize

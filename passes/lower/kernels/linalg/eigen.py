@@ -23,13 +23,12 @@ from .conquer import Conquer, conquer_integers, conquer_sizes
 from .matrices import MakeKernel, each_matrix, known, own_sizes, scratch, workgroups
 from .pending import panel_of
 from .ql import Tridiagonal
-from .reflections import PANEL, Reflections
+from .reflections import Reflections, vector_columns
 from .rotations import Rotations, integers, scratch_sizes
 from .transposes import transpose_in, transpose_out
 from .tridiagonal import BESIDE, DIAGONAL, LINES, Reduction
 from .vectors import ROWS, Lanes, Machine, Matrix, lead_of
 
-LARGE: Final = 64  # rows from which on register tiles have two vectors
 DIVIDED: Final = 64  # rows from which on a tridiagonal matrix is divided
 
 
@@ -39,7 +38,7 @@ def eigen(*, with_vectors: bool) -> MakeKernel:
     def make(machine: Machine, batch: Size, types: Sequence[TensorType], results: Sequence[Result]) -> Kernel:
         (type_,) = types
         (size,) = own_sizes(results[0], 1)
-        lanes = lanes_for(machine, type_.dtype, PANEL if known(size) < LARGE else 2 * PANEL)
+        lanes = lanes_for(machine, type_.dtype, vector_columns(size))
         count, padded = workgroups(batch), lanes.padded(size)
         length = lanes.stride(size + lanes.width)
         sizes = [
@@ -55,6 +54,7 @@ def eigen(*, with_vectors: bool) -> MakeKernel:
         ]
         buffers = [scratch(count, rows, columns, lanes) for rows, columns in sizes]
         is_divided = with_vectors and known(size) >= DIVIDED
+        is_one_panel = not is_divided and known(size) <= lanes.panel
         if is_divided:
             sizes = conquer_sizes(lanes, size)
             whole = conquer_integers(lanes, count, size)
@@ -76,8 +76,9 @@ def eigen(*, with_vectors: bool) -> MakeKernel:
                 # What is beside the diagonal of a complex matrix becomes real by a reflection too.
                 count = most(size - (2 if lanes.parts == 1 else 1), 0)
                 reflections = Reflections(
-                    lanes, size, count, size, copy, basis, panel, turned, factors, sums, 1
-                )
+                    lanes, size, count, size, copy, basis, panel, turned, factors, sums, 1,
+                    is_one_panel=is_one_panel,
+                )  # fmt: skip
                 work = _Eigen(lanes, size, length, reflections, lines, pairs, parts[1], parts[7])
                 work.reduce()
                 if is_divided:

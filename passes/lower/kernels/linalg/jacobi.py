@@ -3,7 +3,8 @@
 Input: real matrices `[..., n, n]` whose elements are at most 1, and perhaps others `[..., m, n]`. Output: the
 matrices times orthogonal ones that make their columns orthogonal, and the others times the same.
 Idea: columns are transposed, so that they are contiguous; sweeps over all pairs of them until none is left to
-be rotated (Hestenes 1958; Golub and Van Loan, section 8.6.3). NaN rotates nothing.
+be rotated (Hestenes 1958; Golub and Van Loan, section 8.6.3). Squares of lengths are summed once a sweep and
+follow the rotations in between. NaN rotates nothing.
 """
 
 from __future__ import annotations
@@ -37,17 +38,18 @@ def jacobi(machine: Machine, batch: Size, types: Sequence[TensorType], results: 
     buffers = [
         *(scratch(count, lanes.padded(columns), lanes.stride(n + lanes.width), lanes) for n in heights),
         scratch(count, lanes.width, lanes.stride(columns), lanes),
+        scratch(count, 1, columns, lanes),
     ]
 
     def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
         sources, targets = [Array(x) for x in operands], [Array(x) for x in written[: len(types)]]
 
         def one(number: Number, mine: Number) -> None:
-            *copies, strip = [Matrix(Array(x), (mine,)) for x in written[len(types) :]]
+            *copies, strip, squares = [Matrix(Array(x), (mine,)) for x in written[len(types) :]]
             lead = lead_of(sources[0], number, 2)
             for source, copy, height in zip(sources, copies, heights, strict=True):
                 transpose_in(lanes, Matrix(source, lead), copy, (height, columns), strip)
-            _Sweeps(lanes, columns, heights, copies).run()
+            _Sweeps(lanes, columns, heights, copies, squares).run()
             for target, copy, height in zip(targets, copies, heights, strict=True):
                 transpose_out(lanes, copy, Matrix(target, lead), (height, columns), strip)
 
@@ -58,12 +60,13 @@ def jacobi(machine: Machine, batch: Size, types: Sequence[TensorType], results: 
 
 @dataclass(frozen=True, slots=True)
 class _Sweeps:
-    """The rotations of one matrix, the first of `copies`, whose rows are columns."""
+    """The rotations of one matrix, the first of `copies`, whose rows are columns of these squared lengths."""
 
     lanes: Lanes
     columns: int
     heights: Sequence[int]
     copies: Sequence[Matrix]
+    squares: Matrix
 
     def run(self) -> None:
         """Sweep until no pair has been rotated."""
@@ -71,26 +74,35 @@ class _Sweeps:
 
         def sweep(_: Number, done: Number) -> list[Number]:
             def with_first(first: Number, has: Number) -> list[Number]:
-                return carried(
-                    first + 1, self.columns, [has], lambda other, has: [self._pair(first, other, has)]
+                start = [has, self.squares[0, first]]
+                has, _ = carried(
+                    first + 1, self.columns, start, lambda other, *state: self._pair(first, other, *state)
                 )
+                return [has]
 
+            with loop(0, self.columns) as column:
+                self.squares[0, column] = self._product(column, column)
             (has_rotated,) = carried(0, self.columns, [yes ^ 1], with_first)
             return [has_rotated, done + 1]
 
         repeated([yes, index(0)], lambda goes_on, done: goes_on & (done < MOST), sweep)
 
-    def _pair(self, first: Number, other: Number, has: Number) -> Number:
-        """Rotate two columns if they are not orthogonal; whether that, or an earlier pair, was needed."""
+    def _product(self, one: Number, other: Number) -> Number:
+        """The product of two columns."""
         lanes, width, matrix = self.lanes, self.lanes.width, self.copies[0]
 
-        def add(place: Number, *sums: Number) -> list[Number]:
-            x, y = matrix.vector(width, first, place), matrix.vector(width, other, place)
-            pairs = ((x, x), (y, y), (x, y))
-            return [lanes.add_product(*pair, so_far) for pair, so_far in zip(pairs, sums, strict=True)]
+        def add(place: Number, so_far: Number) -> list[Number]:
+            x, y = matrix.vector(width, one, place), matrix.vector(width, other, place)
+            return [lanes.add_product(x, y, so_far)]
 
-        sums = carried(0, self.heights[0], [lanes.filled(0.0)] * 3, add, width)
-        mine, its, product = map(total, sums)
+        return total(carried(0, self.heights[0], [lanes.filled(0.0)], add, width)[0])
+
+    def _pair(self, first: Number, other: Number, has: Number, mine: Number) -> list[Number]:
+        """Rotate two columns if they are not orthogonal; whether that, or an earlier pair, was needed.
+
+        And the square of the length of the first.
+        """
+        lanes, product, its = self.lanes, self._product(first, other), self.squares[0, other]
         epsilon, tiny = float(np.finfo(lanes.dtype).eps), float(np.finfo(lanes.dtype).tiny)
         least = choose(mine < its, mine, its)
         is_needed = (least > tiny / epsilon) & (
@@ -103,10 +115,11 @@ class _Sweeps:
             tangent = choose(ratio < 0.0, -1.0 / length, 1.0 / length)
             cosine = 1.0 / root(tangent * tangent + 1.0)
             self._rotate(first, other, cosine, tangent * cosine)
-            return [is_needed]
+            moved = tangent * product
+            self.squares[0, other] = its + moved
+            return [is_needed, mine - moved]
 
-        (has_rotated,) = branches(is_needed, [has.type], rotate, lambda: [has])
-        return has_rotated
+        return branches(is_needed, [has.type, mine.type], rotate, lambda: [has, mine])
 
     def _rotate(self, first: Number, other: Number, cosine: Number, sine: Number) -> None:
         lanes, width = self.lanes, self.lanes.width

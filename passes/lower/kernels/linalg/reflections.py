@@ -35,6 +35,12 @@ from .vectors import (
 )
 
 PANEL: Final = 16  # columns, at most
+LARGE: Final = 64  # rows of matrices whose register tiles have two vectors, where both sides are reflected
+
+
+def vector_columns(size: Place) -> int:
+    """How many columns vectors are for, of square matrices: tiles have a diagonal."""
+    return 2 * PANEL if known(size) >= LARGE else min(PANEL, max(known(size), ROWS))
 
 
 def reflections(*, is_complete: bool) -> MakeKernel:
@@ -134,13 +140,7 @@ class Reflections:
     def build(self) -> None:
         """Apply the reflections, the last panel first, to the columns of an identity."""
         self.begin()
-        if not self.is_one_panel:
-            self._apply_all(is_identity=True)
-            return
-        with loop(0, self.columns) as done:
-            row = index(self.columns - 1) - done
-            with loop(row, self.width) as other:
-                self._move(self.basis, other, row, self.factors[row, row])
+        self._apply_all(is_identity=True)
 
     def begin(self) -> None:
         """Put an identity into the basis."""
@@ -153,12 +153,22 @@ class Reflections:
     def _apply_all(self, *, is_identity: bool) -> None:
         """Apply the reflections, the last panel first, to the rows of the basis."""
         size, lanes = self.lanes.panel, self.lanes
+        if self.is_one_panel:
+            self._apply_each(is_identity=is_identity)
+            return
         panels = ceil_divided(self.columns, size)
         with loop(0, panels) as done:
             first = (index(panels - 1) - done) * size
             self.spread(first, (first + size).least(index(self.columns)))
             with loop(first if is_identity else 0, lanes.padded(self.width), ROWS) as row:
                 self._apply(self.basis, row, first, first + lanes.padded(self.columns))
+
+    def _apply_each(self, *, is_identity: bool) -> None:
+        """The same one reflection at a time."""
+        with loop(0, self.columns) as done:
+            row = index(self.columns - 1) - done
+            with loop(row + self.shift if is_identity else 0, self.width) as other:
+                self._move(self.basis, other, row, self.factors[row, row])
 
     def multiply(self) -> None:
         """The product of reflections whose factors alone are known, in the basis."""
@@ -171,6 +181,8 @@ class Reflections:
         self._apply_all(is_identity=False)
 
     def _combine_all(self) -> None:
+        if self.is_one_panel:
+            return
         with loop(0, self.columns, self.lanes.panel) as first:
             self.spread(first, (first + self.lanes.panel).least(index(self.columns)))
             self.combine(first)
@@ -189,17 +201,17 @@ class Reflections:
 
     def _move(self, target: Matrix, other: Number, row: Number, factor: Number) -> None:
         """Reflect a row of a matrix by the vector of a row and this factor of it."""
-        lanes, width = self.lanes, self.lanes.width
+        lanes, width, head = self.lanes, self.lanes.width, row + self.shift
         (products,) = lanes.carried(
-            row + 1,
+            head + 1,
             self.rows,
             [lanes.filled(0.0)],
             lambda place, so_far: [self._product(self.work, row, target, other, place, so_far)],
             width,
         )
-        share = factor * (target[other, row] + lanes.total(products))
-        target[other, row] = target[other, row] - share
-        with loop(row + 1, self.rows, width) as place:
+        share = factor * (target[other, head] + lanes.total(products))
+        target[other, head] = target[other, head] - share
+        with loop(head + 1, self.rows, width) as place:
             mine, its = self.work.vector(width, row, place), target.vector(width, other, place)
             target[other, place] = lanes.sub_product(share, mine, its)
 
@@ -232,10 +244,9 @@ class Reflections:
         head = head / scale
         length = root(lanes.add_square(head, total(squares)))
         target = choose(lanes.real(head) < 0.0, length, -length)
-        away = lanes.choose(is_flat, one, (head - target) * scale)
+        divided = lanes.scaled_quotients(lanes.choose(is_flat, one, head - target), scale)
         moved = lanes.choose(is_flat, self.work[row, head_place], lanes.of_real(target * scale))
         self.work[row, head_place] = moved
-        divided = lanes.quotients(away)
         with loop(first, self.rows, width) as place:
             self.work[row, place] = divided(self.work.vector(width, row, place))
         return lanes.choose(is_flat, zero, (lanes.of_real(target) - head) / target)

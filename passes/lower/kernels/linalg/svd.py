@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from .....dialects.types import TensorType
 from ....ir.aliases import Value
@@ -23,12 +22,10 @@ from .bidiagonal_qr import BidiagonalValues
 from .complex_lanes import lanes_for
 from .matrices import MakeKernel, each_matrix, known, own_sizes, scratch, workgroups
 from .pending import panel_of
-from .reflections import PANEL, Reflections
+from .reflections import Reflections, vector_columns
 from .rotations import Rotations, integers, scratch_sizes
 from .transposes import transpose_out
 from .vectors import ROWS, Lanes, Machine, Matrix, copy_row, lead_of, magnitude
-
-LARGE: Final = 64  # rows from which on register tiles have two vectors
 
 
 def singular(*, with_vectors: bool) -> MakeKernel:
@@ -37,7 +34,7 @@ def singular(*, with_vectors: bool) -> MakeKernel:
     def make(machine: Machine, batch: Size, types: Sequence[TensorType], results: Sequence[Result]) -> Kernel:
         (type_,) = types
         (size,) = own_sizes(results[-1], 1)
-        lanes = lanes_for(machine, type_.dtype, PANEL if known(size) < LARGE else 2 * PANEL)
+        lanes = lanes_for(machine, type_.dtype, vector_columns(size))
         count, padded = workgroups(batch), lanes.padded(size)
         length = lanes.stride(size + max(ROWS, lanes.width))
         panel = panel_of(lanes)
@@ -111,10 +108,16 @@ class _Singular:
         copy, columns, *rest = map(lanes.kept, reals)
         bases = rest[:2] if with_vectors else [copy, columns]
         left, right, lines, panel, turned, factors, others, sums, _ = rest[-9:]
-        across = Reflections(lanes, size, size, size, copy, bases[0], panel, turned, factors, sums)
+        is_one_panel = known(size) <= lanes.panel
+        across = Reflections(
+            lanes, size, size, size, copy, bases[0], panel, turned, factors, sums, is_one_panel=is_one_panel
+        )
         # What is beside the diagonal of a complex matrix becomes real by a reflection too.
         below = most(size - (2 if lanes.parts == 1 else 1), 0)
-        down = Reflections(lanes, size, below, size, columns, bases[1], panel, turned, others, sums, 1)
+        down = Reflections(
+            lanes, size, below, size, columns, bases[1], panel, turned, others, sums, 1,
+            is_one_panel=is_one_panel,
+        )  # fmt: skip
         rotations = None
         if with_vectors:
             rotations = Rotations(lanes.reals, size, (reals[3], reals[2]), kept, strip, ranges)

@@ -174,6 +174,10 @@ class Lanes:
         each = self.filled(divisor)
         return lambda vector: vector / each
 
+    def scaled_quotients(self, divisor: Number, scale: Number) -> Callable[[Number], Number]:
+        """Divides vectors, no larger than a real scale, by that and a scalar around 1."""
+        return self.quotients(divisor * scale)
+
     def stored(self, matrix: Matrix) -> Matrix:
         """A matrix of an operand or a result."""
         return matrix
@@ -225,11 +229,13 @@ def element_of(x: Number, lane: int) -> Number:
 def total(x: Number) -> Number:
     """The sum of the elements of a vector, by halves."""
     width: int = mlir.ir.VectorType(x.type).shape[0]
-    parts = [element_of(x, lane) for lane in range(width)]
-    while len(parts) > 1:
-        half = len(parts) // 2
-        parts = [parts[i] + parts[i + half] for i in range(half)]
-    return parts[0]
+    while width > 1:
+        width //= 2
+        low, high = (list(range(first, first + width)) for first in (0, width))
+        x = Number(mlir.vector.shuffle(x.value, x.value, low)) + Number(
+            mlir.vector.shuffle(x.value, x.value, high)
+        )
+    return element_of(x, 0)
 
 
 def transposed(rows: Sequence[Number]) -> list[Number]:

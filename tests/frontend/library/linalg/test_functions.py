@@ -189,3 +189,12 @@ def test_misuse_says_what_was_expected(call: Any, text: str) -> None:
     with pytest.raises(AdzeError) as raised:
         call()
     assert text in str(raised.value)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_determinants_of_few_rows_are_cofactors(n: int) -> None:
+    """Exact for small integers, also where the matrix is singular."""
+    a = np.arange(2.0 * n * n, dtype=np.float32).reshape(2, n, n) % 7
+    a[1, -1] = a[1, 0]
+    for det in (xp.linalg.det, adze.jit(xp.linalg.det)):
+        np.testing.assert_array_equal(np.asarray(det(a)), np.round(np.linalg.det(a.astype(float))))

@@ -405,3 +405,34 @@ def test_derivatives_of_complex_systems_are_those_of_the_compositions() -> None:
     a, b = complex_normal(6, 6, dtype=np.complex128), complex_normal(6, 2, dtype=np.complex128)
     for got, want in zip(adze.tree.leaves(adze.jit(both)(a, b)), adze.tree.leaves(both(a, b)), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9 * np.abs(np.asarray(want)).max())
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_complex_spectra_of_graded_and_unknown_matrices(dtype: Any) -> None:
+    """Columns down to the smallest floats, a matrix of zeros, one of equal values, and NaN."""
+    n = 31
+    least = np.finfo(dtype).tiny
+    rng = np.random.default_rng(31)
+    random = rng.standard_normal((n, n)) + 1j * rng.standard_normal((n, n))
+    graded = random * least ** (np.arange(n) / (n - 1))
+    unknown = np.where(np.arange(n * n).reshape(n, n) == n, np.nan, random)
+    a = np.stack([graded, np.zeros((n, n)), np.linalg.qr(random)[0], unknown]).astype(dtype)
+    u, s, vh = map(np.asarray, adze.jit(lambda x: tuple(xp.linalg.svd(x)))(a))
+    symmetric = a + np.swapaxes(a, -1, -2).conj()
+    w, v = map(np.asarray, adze.jit(lambda x: tuple(xp.linalg.eigh(x)))(symmetric))
+    bound = 10 * n * np.finfo(dtype).eps
+    for k in range(3):
+        scale = max(np.abs(a[k]).max(), 1)
+        np.testing.assert_allclose((u[k] * s[k]) @ vh[k], a[k], rtol=0, atol=bound * scale)
+        np.testing.assert_allclose(symmetric[k] @ v[k], v[k] * w[k], rtol=0, atol=bound * scale)
+        for basis in (u[k], vh[k], v[k]):
+            np.testing.assert_allclose(basis @ basis.conj().T, np.eye(n), rtol=0, atol=bound)
+    for result in (u, s, vh, w, v):
+        assert np.isnan(result[3]).all() and np.isfinite(result[:3]).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex128])
+def test_singular_vectors_of_an_unknown_number_are_nan(dtype: Any) -> None:
+    a = np.array([[[2.0]], [[np.nan]]], dtype)
+    for result in adze.jit(lambda x: tuple(xp.linalg.svd(x)))(a):
+        assert np.isnan(np.asarray(result)).ravel().tolist() == [False, True]
