@@ -27,6 +27,7 @@ LEAST: Final = 1 << 10  # elements that repay a workgroup of their own
 MOST: Final = 1 << 14  # elements of a workgroup, which its core's cache holds
 MOST_OF_LONG: Final = 1 << 12  # the same where the body is long
 LONG: Final = 32  # operations of a body that is long
+WAITING: Final = 1 << 21  # bytes of a result from which on memory is waited for, whatever is computed
 
 MOST_ROWS: Final = 32  # rows that a workgroup reduces
 COUNTED_ROWS: Final = 8  # the same where it shows only at the call how many there are
@@ -49,9 +50,10 @@ def elementwise_tiles(target: Target, sizes: Sequence[int], body: KernelBody) ->
         return None
     has_masks = target.vector_bits >= 512
     is_flat = len(sizes) == 1
-    if has_many_registers(target) and body.operations < LONG and (is_flat or not has_masks):
-        return None  # with nothing to wait for, IREE's tiles are as good
     step = _step(sizes[-1], width)
+    is_short = has_many_registers(target) and body.operations < LONG and (is_flat or not has_masks)
+    if is_short and (step is None or count * body.bits < 8 * WAITING):
+        return None  # with nothing to wait for, IREE's tiles are as good
     if step and step % width and has_many_registers(target):
         step = None  # these have masks
     # A row whose end has a mask is faster than one whose end is done one by one.

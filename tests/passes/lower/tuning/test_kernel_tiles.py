@@ -80,13 +80,22 @@ def test_registers_are_those_of_the_target() -> None:
         assert levels(elementwise_tiles(target, (1 << 20,), LONG))["vector_common_parallel"] == [4 * width]
 
 
+def test_large_results_are_written_without_masks_where_registers_divide_them() -> None:
+    for body, step in ((SHORT, 64), (KernelBody(64, 2), 32)):
+        result = levels(elementwise_tiles(AVX512, (4_000_000,), body))
+        assert result["vector_common_parallel"] == [step]
+        assert 4_000_000 % result["distribution"][0] == result["distribution"][0] % step == 0
+        assert elementwise_tiles(AVX512, (4_000_003,), body) is None
+        assert elementwise_tiles(AVX512, (40_000,), body) is None
+
+
 def test_small_kernels_keep_their_tiles() -> None:
     assert elementwise_tiles(AVX2, (1000,), SHORT) is None
     assert elementwise_tiles(AVX2, (10_000, 3), SHORT) is None
 
 
 def test_short_bodies_keep_their_tiles_where_the_target_has_masks() -> None:
-    assert elementwise_tiles(AVX512, (1 << 20,), SHORT) is None
+    assert elementwise_tiles(AVX512, (1 << 18,), SHORT) is None
 
 
 def forms(x: Any, y: Any, v: Any, h: Any, n: Any, b: Any, p: Any) -> Any:
