@@ -1,10 +1,10 @@
 """Where the temporaries of a kernel lie: small ones on its stack, from its entry on; large ones in scratch.
 
 Input: the code of a kernel on buffers. Output: the same without allocations: `memref.alloca` at the entry,
-and arguments behind the others. A temporary is one place for all iterations, so no buffer may be carried
-from one to the next: where a loop would, `KernelError`. A dispatch has few arguments: where large temporaries
-are too many for an argument each, they are parts of one array, and two that are never needed at once may
-be the same part.
+and arguments behind the others, whose sizes that show at the call `@sizes` returns. A temporary is one place
+for all iterations, so no buffer may be carried from one to the next: where a loop would, `KernelError`. A
+dispatch has few arguments: where large temporaries are too many for an argument each, they are parts of one
+array, and two that are never needed at once may be the same part.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ....ir.functions import functions
 from .errors import KernelError
 from .outline import KERNEL
 from .parameters import declare_arguments
+from .sizes import state_sizes
 from .walk import nested, operations_named, terminator
 
 STACK: Final = 16384  # bytes of one temporary that may lie on the stack
@@ -49,7 +50,7 @@ class _Temporary:
 
 @dataclass(frozen=True)
 class Scratch:
-    """An array that a kernel works on: its tensor type, and the arguments that are its dynamic sizes."""
+    """An array that a kernel works on: its tensor type, and which results of `@sizes` its sizes are."""
 
     type: Type
     sizes: tuple[int, ...] = ()
@@ -75,7 +76,7 @@ def settle_allocations(module: mlir.ir.Module) -> list[Scratch]:
         else:
             large.append(temporary)
     scratch = (
-        _as_arguments(block, large)
+        _as_arguments(module, large)
         if len(block.arguments) + len(large) <= MOST_ARGUMENTS
         else _as_parts(block, large)
     )
@@ -105,7 +106,7 @@ def settle_for_threads(module: mlir.ir.Module, threads: int) -> list[Scratch]:
     if len(block.arguments) + len(large) > MOST_ON_CUDA:
         count = len(block.arguments) + len(large)
         raise KernelError(f"it works on {count} arrays: a dispatch on CUDA has {MOST_ON_CUDA} at most")
-    scratch = _as_arguments(block, large)
+    scratch = _as_arguments(module, large)
     declare_arguments(function, block)
     return scratch
 
@@ -119,23 +120,19 @@ def _of_workgroup(type_: mlir.ir.MemRefType) -> Value:
     return mlir.ir.Operation.create("memref.alloc", results=[shared], attributes=attributes).results[0]
 
 
-def _as_arguments(block: Block, temporaries: Sequence[_Temporary]) -> list[Scratch]:
+def _as_arguments(module: mlir.ir.Module, temporaries: Sequence[_Temporary]) -> list[Scratch]:
     """Pass each temporary as an argument of its own."""
+    sizes = list(dict.fromkeys(n for t in temporaries for n in t.allocation.operands))
+    if sizes:
+        state_sizes(module, sizes)
+    block = functions(module)[KERNEL].operation.regions[0].blocks[0]
     scratch = []
     for temporary in temporaries:
         type_ = mlir.ir.RankedTensorType.get(temporary.type.shape, temporary.type.element_type)
-        scratch.append(Scratch(type_, _sizes(block, temporary.allocation)))
+        scratch.append(Scratch(type_, tuple(sizes.index(n) for n in temporary.allocation.operands)))
         place = block.add_argument(temporary.type, mlir.ir.Location.unknown())
         _replace(temporary.allocation, place)
     return scratch
-
-
-def _sizes(block: Block, allocation: Operation) -> tuple[int, ...]:
-    """Which arguments the dynamic sizes of an allocation are."""
-    arguments = list(block.arguments)
-    if any(size not in arguments for size in allocation.operands):
-        raise KernelError("a temporary has a size that is not known before the loop")
-    return tuple(arguments.index(size) for size in allocation.operands)
 
 
 def _as_parts(block: Block, temporaries: Sequence[_Temporary]) -> list[Scratch]:

@@ -8,9 +8,9 @@ passes, `one-shot-bufferize` among them; and small passes of ours between, each 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from .....dialects import mlir
 from .....dialects.builder.emitter import Reader
@@ -68,7 +68,8 @@ COPIES: Final = "func.func(iree-codegen-memrefcopy-to-linalg),fold-memref-alias-
 PARALLEL: Final = LOOPS.replace("convert-linalg-to-loops", "convert-linalg-to-parallel-loops")
 FLATTEN: Final = f"loop-invariant-code-motion,expand-strided-metadata,lower-affine,{TIDY}"
 
-WAYS: Final = (
+Way: TypeAlias = tuple[str, bool, bool]
+WAYS: Final[tuple[Way, ...]] = (
     (BUFFERIZE_IN_DESTINATION, False, False),
     (BUFFERIZE, False, False),
     (BUFFERIZE_IN_DESTINATION, False, True),
@@ -77,6 +78,9 @@ WAYS: Final = (
 )
 """Passes that bufferize, whether what loops yield goes through copies, and whether arrays are copied before
 they are updated: the first way that works is taken."""
+
+WAYS_APART: Final = tuple(way for way in WAYS if way[0] == BUFFERIZE)
+"""Those that compute nothing in its destination."""
 
 SAVED: Final = 0.5
 """How much of an array a step must copy less, where two are done at once, which then are not in place."""
@@ -158,24 +162,39 @@ class _OnBuffers:
 
 
 def _with_fewest_copies(module: mlir.ir.Module, owned: Set[int], sizes: Sizes) -> _OnBuffers:
-    """The code on buffers: of steps as they are, or two at once where that copies less."""
+    """The code on buffers: of steps as they are, or two at once where that copies less.
+
+    What is computed in its destination may need copies of all that it reads there (the windows of a stencil):
+    then it has a buffer of its own, and is copied.
+    """
     made = _on_buffers(module, owned, sizes)
     copied = copied_elements(made.module)
+    apart = _try_buffers(module, owned, sizes, WAYS_APART) if copied else None
+    if apart is not None and copied_elements(apart.module) < copied:
+        made, copied = apart, copied_elements(apart.module)
     paired = _clone(module)
     largest = pair_steps(paired) if copied else 0
-    if not largest:
-        return made
-    try:
-        other = _on_buffers(paired, owned, sizes)
-    except KernelError:
+    other = _try_buffers(paired, owned, sizes, WAYS) if largest else None
+    if other is None:
         return made
     saved = copied - copied_elements(other.module)
     return other if saved >= SAVED * largest else made
 
 
-def _on_buffers(module: mlir.ir.Module, owned: Set[int], sizes: Sizes) -> _OnBuffers:
+def _try_buffers(
+    module: mlir.ir.Module, owned: Set[int], sizes: Sizes, ways: Sequence[Way]
+) -> _OnBuffers | None:
+    try:
+        return _on_buffers(module, owned, sizes, ways)
+    except KernelError:
+        return None
+
+
+def _on_buffers(
+    module: mlir.ir.Module, owned: Set[int], sizes: Sizes, ways: Sequence[Way] = WAYS
+) -> _OnBuffers:
     """Bufferize a copy of `module`, and drop the copies that are not needed."""
-    module, constants, results = _bufferized(module)
+    module, constants, results = _bufferized(module, ways)
     first = len(functions(module)[KERNEL].operation.regions[0].blocks[0].arguments) - len(results)
     resolve_buffer_sizes(module, sizes, first)
     order_results(module)
@@ -248,14 +267,16 @@ def simplify_tensors(module: mlir.ir.Module, sizes: Sizes = NO_SIZES) -> None:
     rewrite_refused(module)
 
 
-def _bufferized(module: mlir.ir.Module) -> tuple[mlir.ir.Module, list[Attribute], list[Type]]:
+def _bufferized(
+    module: mlir.ir.Module, ways: Sequence[Way]
+) -> tuple[mlir.ir.Module, list[Attribute], list[Type]]:
     """A copy of `module` on buffers, its constants and the types of its results.
 
     One-shot bufferization refuses what it would have to copy against an explicit destination; then the next
-    way of `WAYS` is tried, which asks for less in place.
+    of the `ways` is tried, which asks for less in place.
     """
     refusal: KernelError | None = None
-    for passes, through_copies, keeps_old in WAYS:
+    for passes, through_copies, keeps_old in ways:
         copy = _clone(module)
         forward_arrays(copy)
         if keeps_old:

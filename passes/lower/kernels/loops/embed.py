@@ -16,7 +16,7 @@ from ....ir.marks import LOOP
 from ..executable import Kernel, Kernels, Result
 from .build import Code, entry
 from .outline import Outlined
-from .sizes import CHECKS
+from .sizes import CHECKS, SIZES
 from .sizes_before import is_number
 from .walk import terminator
 
@@ -29,25 +29,27 @@ def replace_loop(kernels: Kernels, loop: Operation, outlined: Outlined, code: Co
     results = tuple(
         Result(type_, outlined.sizes_of_result(k), tied=code.shared.get(k)) for k, type_ in enumerate(types)
     )
-    scratch = tuple(Result(s.type, tuple(outlined.operands[k] for k in s.sizes)) for s in code.scratch)
 
     def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
         emit_copy(entry(code.module), [*operands, *written])
 
-    kernel = Kernel(
-        NAME,
-        (*results, *scratch),
-        emit,
-        key=str(entry(code.module)),
-        workgroups=(code.workgroups,),
-        threads=code.threads,
-    )
     with mlir.ir.InsertionPoint(loop), loop.location:
         constants = [mlir.arith.constant(value.type, value) for value in code.constants]
         numbers = [value for value in outlined.operands if is_number(value)]
         checks = functions(code.module).get(CHECKS)
         if checks is not None:
             emit_copy(checks.operation, numbers)
+        stated = functions(code.module).get(SIZES)
+        known = [] if stated is None else emit_copy(stated.operation, numbers)
+        scratch = tuple(Result(s.type, tuple(known[k] for k in s.sizes)) for s in code.scratch)
+        kernel = Kernel(
+            NAME,
+            (*results, *scratch),
+            emit,
+            key=str(entry(code.module)),
+            workgroups=(code.workgroups,),
+            threads=code.threads,
+        )
         values = kernels.call(kernel, [*outlined.operands, *constants], sizes=outlined.sizes_of)
     dispatch = values[0].owner if values else None
     if dispatch is not None:
@@ -65,8 +67,8 @@ def has_loop_kernels(module: mlir.ir.Module) -> bool:
     )
 
 
-def emit_copy(function: Operation, arguments: Sequence[Value]) -> None:
-    """The ops of a function without its `return`, on these arguments, at the ambient insertion point."""
+def emit_copy(function: Operation, arguments: Sequence[Value]) -> list[Value]:
+    """The ops of a function on these arguments, at the ambient insertion point; what it returns."""
     copy = function.clone().operation
     block = copy.regions[0].blocks[0]
     end = terminator(block)
@@ -75,4 +77,6 @@ def emit_copy(function: Operation, arguments: Sequence[Value]) -> None:
     for operation in list(block.operations):
         if operation.operation != end:
             operation.operation.move_before(copy)
+    returned = list(end.operands)
     copy.erase()
+    return returned

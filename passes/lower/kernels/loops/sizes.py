@@ -1,14 +1,16 @@
 """Sizes that show at the call: numbers that a kernel is passed, and checks that the host does before.
 
 Input: the code of a kernel on tensors, its functions inlined. Output: the same, where each size of an array
-is one of the kernel's arguments, and `@checks`, a function of those, which fails where a check in the code
-would. Idea: what a loop carries keeps its sizes, so every size follows from those of the operands; and
-whether a check is reached, from the bounds of the loops around it.
+is one of the kernel's arguments or follows from them, and `@checks`, a function of those, which fails where a
+check in the code would. `@sizes` returns the sizes of temporaries. Idea: what a loop carries keeps its sizes,
+so every size follows from those of the operands; and whether a check is reached, from the bounds of the loops
+around it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 from .....dialects import mlir
@@ -22,6 +24,7 @@ from .sizes_before import Sizes, is_number
 from .walk import initial_operand, operations_named, terminator
 
 CHECKS: Final = "checks"
+SIZES: Final = "sizes"
 _ASSERT: Final = "cf.assert"
 _PURE: Final = "arith."
 _PART: Final = "tensor.extract_slice"
@@ -118,13 +121,7 @@ def move_checks(module: mlir.ir.Module) -> None:
     found = operations_named(module, _ASSERT)
     if not found:
         return
-    block = functions(module)[KERNEL].operation.regions[0].blocks[0]
-    numbers = [a for a in block.arguments if is_number(a)]
-    with mlir.ir.InsertionPoint(module.body):
-        function = mlir.func.FuncOp(CHECKS, ([a.type for a in numbers], []))
-        entry = function.add_entry_block()
-    with mlir.ir.InsertionPoint(entry):
-        copied: ValueMap = dict(zip(numbers, entry.arguments, strict=True))
+    with _function_of_numbers(module, CHECKS, 0) as copied:
         for check in found:
             holds = _copy(check.operands[0], copied)
             for loop in _loops_around(check):
@@ -135,6 +132,30 @@ def move_checks(module: mlir.ir.Module) -> None:
         mlir.func.ReturnOp([])
     for check in found:
         check.erase()
+
+
+def state_sizes(module: mlir.ir.Module, sizes: Sequence[Value]) -> None:
+    """Add `@sizes`, a function of the arguments of type `index` that returns these sizes, which the code has.
+
+    `KernelError` where one follows from what the kernel computes. A size that no array has in the end may be
+    negative where the code is not reached.
+    """
+    with _function_of_numbers(module, SIZES, len(sizes)) as copied:
+        zero = mlir.arith.constant(mlir.ir.IndexType.get(), 0)
+        mlir.func.ReturnOp([mlir.arith.maxsi(_copy(size, copied), zero) for size in sizes])
+
+
+@contextmanager
+def _function_of_numbers(module: mlir.ir.Module, name: str, results: int) -> Iterator[ValueMap]:
+    """A new function of the arguments of type `index`, and which of its values these are there."""
+    block = functions(module)[KERNEL].operation.regions[0].blocks[0]
+    numbers = [a for a in block.arguments if is_number(a)]
+    index = mlir.ir.IndexType.get()
+    with mlir.ir.InsertionPoint(module.body):
+        function = mlir.func.FuncOp(name, ([index] * len(numbers), [index] * results))
+        entry = function.add_entry_block()
+    with mlir.ir.InsertionPoint(entry):
+        yield dict(zip(numbers, entry.arguments, strict=True))
 
 
 def _loops_around(check: Operation) -> list[Operation]:
@@ -149,12 +170,12 @@ def _loops_around(check: Operation) -> list[Operation]:
 
 
 def _copy(value: Value, copied: ValueMap) -> Value:
-    """`value` computed from the arguments of `@checks`."""
+    """`value` computed from the arguments of another function."""
     if value in copied:
         return copied[value]
     operation = None if isinstance(value.owner, mlir.ir.Block) else value.owner.operation
     if operation is None or not operation.name.startswith(_PURE):
-        raise KernelError("it checks sizes that follow from what it computes")
+        raise KernelError("it needs sizes before the loop that follow from what it computes")
     operands = [_copy(v, copied) for v in operation.operands]
     copy = operation.clone().operation
     for position, operand in enumerate(operands):

@@ -516,25 +516,32 @@ CARRIED = {
       ^bb0(%e: memref<4xf32>):
         scf.yield %e : memref<4xf32>
       }""",
-    "size": "%m = arith.addi %n, %n : index\n %t = memref.alloc(%m) : memref<?xf32>",
+    "size": """%m = memref.load %z[%c0] : memref<4xindex>
+      %t = memref.alloc(%m) : memref<?xf32>
+      %r = memref.load %t[%c0] : memref<?xf32>""",
 }
 
 
 def test_temporaries_of_sizes_that_the_kernel_is_passed_are_scratch() -> None:
     code = """func.func @kernel(%x: memref<?xf32>, %m: index, %n: index) {
       %c0 = arith.constant 0 : index
-      %t = memref.alloc(%n, %m) : memref<?x4x?xf32>
+      %less = arith.subi %m, %n : index
+      %t = memref.alloc(%n, %less) : memref<?x4x?xf32>
       %1 = memref.load %t[%c0, %c0, %c0] : memref<?x4x?xf32>
+      %u = memref.alloc(%less) : memref<?xf32>
+      %2 = memref.load %u[%c0] : memref<?xf32>
       return
     }"""
     found: list[tuple[str, tuple[int, ...]]] = []
-    names(code, lambda m: found.extend((str(s.type), s.sizes) for s in settle_allocations(m)))
-    assert found == [("tensor<?x4x?xf32>", (2, 1))]
+    inside = names(code, lambda m: found.extend((str(s.type), s.sizes) for s in settle_allocations(m)))
+    assert found == [("tensor<?x4x?xf32>", (0, 1)), ("tensor<?xf32>", (1,))]
+    assert inside.count("arith.maxsi") == 2  # no array of fewer than no elements
 
 
 @pytest.mark.parametrize("kind", CARRIED)
 def test_buffers_that_change_places_are_refused(kind: str) -> None:
-    code = f"""func.func @kernel(%x: memref<4xf32>, %y: memref<4xf32>, %n: index, %flag: i1) {{
+    arguments = "%x: memref<4xf32>, %y: memref<4xf32>, %z: memref<4xindex>, %n: index, %flag: i1"
+    code = f"""func.func @kernel({arguments}) {{
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
       {CARRIED[kind]}

@@ -162,6 +162,36 @@ STEPS: Final[dict[str, Callable[[Any], Any]]] = {
 }
 
 
+def spread(c: Any) -> Any:
+    """A step of heat, inside of the borders."""
+    beside = c[2:, 1:-1] + c[:-2, 1:-1] + c[1:-1, 2:] + c[1:-1, :-2]
+    return c.at[1:-1, 1:-1].add((beside - 4 * c[1:-1, 1:-1]) * np.float32(0.1))
+
+
+UPDATED: Final[dict[str, Callable[[Any], Any]]] = {
+    "spread": spread,
+    "inside": lambda c: c.at[1:-1].set(c[1:-1] * HALF + c[2:] * c[:-2]),
+    "pushed_back": lambda c: c.at[2:].set(c[:-2] + HALF),
+    "padded": lambda c: c * HALF + xp.pad(c, ((1, 0), (2, 3)))[: c.shape[0], : c.shape[1]],
+    "moved_up": lambda c: lax.pad(c * HALF, np.float32(2), ((-2, 2, 0), (4, -4, 0))),
+    "moving_window": lambda c: lax.dynamic_update_slice(
+        c,
+        lax.dynamic_slice(c, (1, 0), (c.shape[0], 2)) * HALF + c[:, :2],
+        ((c.sum() > 0.5).astype(np.int32), 1),
+    ),
+}
+
+
+def parts_at_places(x: Any, y: Any) -> Any:
+    """Windows of a named size, at places that a step computes."""
+
+    def step(i: Any, c: Any) -> Any:
+        part = lax.dynamic_slice(c, (2 * i - 1,), (y.shape[0],))
+        return lax.dynamic_update_slice(c, part * HALF + y, (i,))
+
+    return lax.fori_loop(0, 4, step, x)
+
+
 def grows(x: Any) -> Any:
     def goes_on(state: Any) -> Any:
         return ((state[0] * state[0]).sum() < 50) & (state[1] < 9)
@@ -270,6 +300,8 @@ CASES: Final = [
         for name, step in STEPS.items()
         for shape in (("n", "m"), ("n", 5), (3, "m"))
     ),
+    *(Case(repeated(step, name), [("n", "m")], lengths=FEW) for name, step in UPDATED.items()),
+    Case(parts_at_places, [("m",), ("n",)], lengths=FEW),
     *(Case(function, [("n",)], lengths=FEW) for function in (grows, in_turn)),
     *(Case(function, [("t", "b", 4)], lengths=FEW) for function in (batch_of_rows, gates)),
     Case(gradients_of_a_batch, [("t", "b", 4)], 3, lengths=FEW),
@@ -352,6 +384,13 @@ def test_what_asks_for_windows_under_a_condition_stays_on_the_host() -> None:
         assert not [remark for remark in remarks(traced) if FAULT in remark]
         arrays = [numbers((20,), np.dtype(np.float32)) + 0.9]
         same(adze.tree.leaves(traced.lower().compile()(*arrays)), expected(traced, arrays), function.__name__)
+
+
+@pytest.mark.parametrize("shape", [("h", "w"), (66, 67)])
+def test_windows_of_a_stencil_are_read_where_they_lie(shape: tuple[Any, ...]) -> None:
+    heat = repeated(spread, "heat")
+    module = adze.trace(heat, adze.ShapeDtype(shape, np.float32)).mlir("loop-kernels")
+    assert module.count("flow.tensor.alloca") == 2  # the result, and what a step computes of it
 
 
 def test_heavy_products_of_named_sizes_stay_on_the_host() -> None:

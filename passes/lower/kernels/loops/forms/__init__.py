@@ -107,6 +107,8 @@ OF_DYNAMIC_SIZES: Final = frozenset(
         Concatenate,
         Dim,
         DotGeneral,
+        DynamicSlice,
+        DynamicUpdateSlice,
         Elementwise,
         Iota,
         Pad,
@@ -118,9 +120,9 @@ OF_DYNAMIC_SIZES: Final = frozenset(
     | {SizeArithmetic, SizeConstant, SizeToArray}
 )
 """Those whose operands and results may have sizes that show at the call."""
-WINDOWS: Final = frozenset({DynamicSlice, Gather})
+WINDOWS: Final = frozenset({Gather})
 """Those whose first operand may: their results have known sizes."""
-UPDATES: Final = frozenset({DynamicUpdateSlice, Scatter})
+UPDATES: Final = frozenset({Scatter})
 """Those whose first operand and result may: what is written there has known sizes."""
 
 

@@ -46,7 +46,7 @@ def _as_i64(b: KernelBuilder, size: Size) -> Value:
 
 
 def _starts_of_slice(
-    b: KernelBuilder, x: Value, sizes: Sequence[int], starts: Sequence[Value], types: Sequence[ValueType]
+    b: KernelBuilder, x: Value, sizes: Sequence[Size], starts: Sequence[Value], types: Sequence[ValueType]
 ) -> list[Size]:
     offsets: list[Size] = []
     for axis, (n, size, start, type_) in enumerate(zip(b.shape(x), sizes, starts, types, strict=True)):
@@ -59,19 +59,20 @@ def _starts_of_slice(
     return offsets
 
 
-def lower_dynamic_slice(ctx: LoweringContext, x: Value, *starts: Value, slice_sizes: Sequence[int]) -> Value:
+def lower_dynamic_slice(ctx: LoweringContext, x: Value, *starts: Value, slice_sizes: Sequence[Size]) -> Value:
     """A window at clamped offsets."""
     b = builder_of(ctx)
-    offsets = _starts_of_slice(b, x, slice_sizes, starts, ctx.operand_types[1:])
+    offsets = _starts_of_slice(b, x, slice_sizes, starts, ctx.operand_types[1 : 1 + len(starts)])
     return b.window(x, offsets, list(slice_sizes))
 
 
 def lower_dynamic_update_slice(ctx: LoweringContext, x: Value, update: Value, *starts: Value) -> Value:
     """A window written at clamped offsets."""
     b = builder_of(ctx)
-    if shape_of(update) == shape_of(x):
+    sizes = b.shape(update)
+    if sizes == b.shape(x):
         return update
-    offsets = _starts_of_slice(b, x, shape_of(update), starts, ctx.operand_types[2:])
+    offsets = _starts_of_slice(b, x, sizes, starts, ctx.operand_types[2:])
     return b.insert(update, x, offsets)
 
 

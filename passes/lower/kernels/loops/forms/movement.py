@@ -101,7 +101,8 @@ def lower_pad(
 ) -> Value:
     """`x`, without what negative padding cuts off, put into a filled array."""
     b = builder_of(ctx)
-    axes = [_padded(*each) for each in zip(b.shape(x), low, high, interior, strict=True)]
+    ends = zip(b.shape(x), low, high, interior, strict=True)
+    axes = [_padded(b, axis, *each) for axis, each in enumerate(ends)]
     whole = _broadcast(b, value, [axis.total for axis in axes], ())
     if any(isinstance(axis.size, int) and axis.size <= 0 for axis in axes):
         return whole
@@ -114,21 +115,33 @@ class _PaddedAxis:
     """An axis of a padded array: its size; of the part that is kept the place, the size and the new place."""
 
     total: Size
-    first: int
+    first: Size
     size: Size
-    offset: int
+    offset: Size
 
 
-def _padded(n: Size, low: Size, high: Size, interior: int) -> _PaddedAxis:
-    if not isinstance(n, int) and low == high == interior == 0:
+def _padded(b: KernelBuilder, axis: int, n: Size, low: Size, high: Size, interior: int) -> _PaddedAxis:
+    if low == high == interior == 0:
         return _PaddedAxis(n, 0, n, 0)
     if not isinstance(n, int) or not isinstance(low, int) or not isinstance(high, int):
-        raise KernelError("it pads an axis of a size that shows at the call")
+        return _padded_at_call(b, axis, n, low, high, interior)
     step = interior + 1
     total = low + (n - 1) * step + 1 + high
     first = -(min(low, 0) // step)
     stop = min(n, (total - low - 1) // step + 1)
     return _PaddedAxis(total, first, stop - first, low + first * step)
+
+
+def _padded_at_call(
+    b: KernelBuilder, axis: int, n: Size, low: Size, high: Size, interior: int
+) -> _PaddedAxis:
+    if interior:
+        raise KernelError("it puts elements between those of an axis of a size that shows at the call")
+    before, behind = (b.calculate("size_min", end, 0) for end in (low, high))  # what is cut off
+    total = b.calculate("size_add", b.calculate("size_add", low, n), high)
+    b.require_at_most(0, total, f"adze: pad leaves a negative size of axis {axis}")
+    kept = b.calculate("size_max", b.calculate("size_add", b.calculate("size_add", before, n), behind), 0)
+    return _PaddedAxis(total, b.calculate("size_sub", 0, before), kept, b.calculate("size_max", low, 0))
 
 
 def lower_concatenate(ctx: LoweringContext, *xs: Value, axis: int) -> Value:
