@@ -7,7 +7,9 @@ between, would take a quarter of the time of a small call.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
+from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
 
 from ..tracing.array import Array, next_number
@@ -31,12 +33,14 @@ def call_code(
     fail: Callable[[Exception, tuple[Any, ...]], Any],
     *,
     of_views: bool = False,
+    shapes: Sequence[tuple[int, ...]] | None = None,
 ) -> CallCode | None:
     """The code for `function`; None where there is none. `fail` raises the error of a call that failed.
 
     `of_views`: it takes the runtime's views of the arguments, and before them the arguments, for errors.
+    `shapes`: those of its arguments, where the function takes several.
     """
-    parts = function.parts()
+    parts = function.parts(shapes)
     inputs, outputs = len(function.signature.inputs), len(kinds)
     if parts is None or max(inputs, outputs) > MOST_ARRAYS:
         return None
@@ -69,9 +73,14 @@ def call_code(
         *(line for position, kind in enumerate(kinds) for line in _array(position, kind.is_weak)),
         f" return {text}",
     ]
-    exec(compile("\n".join(lines), "<code of a call>", "exec"), names)
+    exec(_compiled("\n".join(lines)), names)
     code: CallCode = names["run"]
     return code
+
+
+@functools.lru_cache(maxsize=256)
+def _compiled(text: str) -> CodeType:
+    return compile(text, "<code of a call>", "exec")
 
 
 def _array(position: int, is_weak: bool) -> list[str]:

@@ -131,7 +131,7 @@ class Compiled(Described):
         if entry.is_static:
             self._entry = entry
         else:
-            entry = Entry(self, results)
+            entry = Entry(self, results, [getattr(leaf, "shape", ()) for leaf in leaves])
         self._known.add(structure, kinds, leaves, not kwargs and len(leaves) == len(args), entry)
         return results
 

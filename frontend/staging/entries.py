@@ -44,11 +44,14 @@ class Entry:
     """A compiled program, ready to be called with leaves.
 
     Where sizes show at the call, an entry is for arguments of the shapes of an earlier call, whose results
-    are given: those of arguments of the same shapes have their shapes.
+    are given, with those shapes: the results of arguments of the same shapes have the same shapes.
     """
 
-    def __init__(self, compiled: Compiled, results: Any = None) -> None:
+    def __init__(
+        self, compiled: Compiled, results: Any = None, shapes: Sequence[tuple[int, ...]] | None = None
+    ) -> None:
         self.compiled = compiled
+        self._shapes = shapes
         self.function: Function = compiled.function
         program = compiled.program
         self.dtypes = tuple(p.type.dtype for p in program.parameters)
@@ -107,9 +110,10 @@ class Entry:
     def _written(self, *, of_views: bool) -> CallCode | None:
         function, kinds = self.function, self._result_kinds
         is_here = function.is_usable and function.device is self._device
-        if not self.is_static or not is_here or kinds is None:
+        if not is_here or kinds is None:
             return None
-        return call_code(function, kinds, self.result_tree, self._fail, of_views=of_views)
+        result_tree, shapes = self.result_tree, self._shapes
+        return call_code(function, kinds, result_tree, self._fail, of_views=of_views, shapes=shapes)
 
     def call_direct(self, args: Sequence[Any]) -> Any:
         """As `call`, for NumPy arrays and arrays of the right shapes and dtypes."""
@@ -289,7 +293,8 @@ class KnownCalls:
         if not entry.is_static and self._count() >= MOST_KINDS:
             self.forget()
         if is_direct:
-            self._host[kinds] = entry, entry.code_of_views()
+            # A program of named sizes may be called with others each time: code is for those that come again.
+            self._host[kinds] = entry, entry.code_of_views() if entry.is_static else None
         elif leaves and entry.takes(leaves):
             on_device = tuple([leaf.kind for leaf in leaves])
             for known in self._trees:

@@ -267,13 +267,16 @@ class Function:
             raise lost_device(error, self.device.name, f"{self.signature.name}()") from error
         raise FailedCallError(_explain_call(error, self.signature)) from error
 
-    def parts(self) -> dict[str, Any] | None:
+    def parts(self, shapes: Sequence[tuple[int, ...]] | None = None) -> dict[str, Any] | None:
         """What a call by hand takes, by name: see `call_views`. None where results need a look, on GPUs.
 
         It is that of the present context: a forked child has another one where the device has threads.
-        None, too, where the sizes of a call decide where it runs.
+        None, too, where the sizes of a call decide where it runs: it is for arguments of these `shapes`, if
+        they are known, which must not be large.
         """
-        if not self.device.is_cpu or self.large_calls is not None:
+        if not self.device.is_cpu:
+            return None
+        if self.large_calls is not None and (shapes is None or self.large_calls.has_shapes(shapes)):
             return None
         return {
             "invoke": self._invoke,
@@ -386,6 +389,11 @@ class LargeCallsOf:
         for number, axis in self._places:
             work *= views[number].shape[axis]
         return cpu_driver_for(work) == "local-task"
+
+    def has_shapes(self, shapes: Sequence[tuple[int, ...]]) -> bool:
+        """As `has`, of arguments of these shapes."""
+        sizes = (shapes[number][axis] for number, axis in self._places)
+        return cpu_driver_for(math.prod(sizes, start=self._program.work)) == "local-task"
 
     @property
     def function(self) -> Function:

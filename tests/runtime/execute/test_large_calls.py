@@ -63,6 +63,18 @@ def test_results_of_known_sizes(pooled: list[str]) -> None:
     assert pooled == ["local-task", "local-sync"] * 2
 
 
+def test_small_calls_that_come_again_have_code_of_their_own(pooled: list[str]) -> None:
+    compiled = of("n", 16).compile()
+    arrays = [adze.device_put(x) for x in (SMALL, LARGE, SMALL + 1)]
+    for x in arrays * 4:
+        np.testing.assert_array_equal(compiled(x), scaled(np.asarray(x)))
+    # The first small calls check their arguments and write the code; large ones ask where to run each time.
+    assert pooled.count("local-sync") <= 3
+    assert pooled.count("local-task") == 4
+    with pytest.raises(CallError, match="axis"):
+        compiled(adze.device_put(np.ones((4, 15), np.float32)))
+
+
 def test_a_device_that_was_asked_for_stays(pooled: list[str]) -> None:
     np.testing.assert_array_equal(of("n", 16).compile(device="local-sync")(LARGE), scaled(LARGE))
     np.testing.assert_array_equal(of("n", 16).compile(device="local-task")(SMALL), scaled(SMALL))
