@@ -21,6 +21,7 @@ from .base import Pass
 from .ir.functions import functions
 from .lower.choose_branches import ChooseBranches
 from .lower.convert import Convert
+from .lower.early_checks import EarlyChecks
 from .lower.early_slices import EarlySlices
 from .lower.fuse_reductions import FuseReductions
 from .lower.hold_channels import HoldChannels
@@ -130,6 +131,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     ResolveTiles(),
     MergeElementwise(),
     InlineBodies(),
+    EarlyChecks(),
     HostNumbers(),
     UseLoopState(),
     BoundSizes(),

@@ -18,6 +18,8 @@ from ..kernels.tensor_sizes import GENERIC, kinds_of
 CHEAP: Final = 24  # operations of an element that one workgroup does for a whole vector
 KNOWN: Final = OF_VECTORS | {"arith.constant"}
 MADE: Final = ("arith.constant", "linalg.fill", "tensor.empty", "tensor.from_elements")
+STORED: Final = (DISPATCH, "iree_tensor_ext.compute_barrier.start", "tensor.insert_slice")
+"""Ops whose results are arrays in memory: of kernels of our own, behind a barrier, put together by copies."""
 RESHAPES: Final = ("tensor.collapse_shape", "tensor.expand_shape")
 
 
@@ -51,7 +53,7 @@ def is_cheap(x: Value, *, takes_reduced: bool) -> bool:
         seen.append(value)
         if not isinstance(value.type, mlir.ir.RankedTensorType) or str(value.type.element_type) not in BITS:
             return False
-        if isinstance(value.owner, mlir.ir.Block) or value.owner.operation.name in (DISPATCH, *MADE):
+        if isinstance(value.owner, mlir.ir.Block) or value.owner.operation.name in (*STORED, *MADE):
             continue
         owner = value.owner.operation
         if owner.name == GENERIC and takes_reduced and "reduction" in kinds_of(owner):

@@ -335,6 +335,21 @@ def test_reductions_of_complex_numbers(dtype: Any) -> None:
             np.testing.assert_allclose(part_of(np.asarray(got)), part_of(want), rtol=2e-5, atol=1e-5)
 
 
+def test_products_with_arrays_that_copies_put_together_are_summed_at_once() -> None:
+    def related(x: Any) -> Any:
+        centred = x - np.float32(0.25)
+        return xp.stack([(centred * xp.roll(centred, lag)).sum() for lag in (0, 1, 5)])
+
+    traced = adze.trace(related, adze.ShapeDtype(("n",), np.float32))
+    assert traced.mlir("kernels").count("flow.dispatch @") == 5  # three sums, what is centred, the stack
+    compiled = traced.lower().compile()
+    for n in (1, 3, 5, 100, 3000):
+        x = np.random.default_rng(n).standard_normal(n).astype(np.float32)
+        centred = x.astype(np.float64) - 0.25
+        expected = [(centred * np.roll(centred, lag)).sum() for lag in (0, 1, 5)]
+        np.testing.assert_allclose(compiled(x), expected, rtol=1e-4, atol=1e-4)
+
+
 def test_powers_of_spectra_are_stored_as_floats() -> None:
     z = np.ones((100, 100), np.complex64)
     text = adze.trace(lambda z: (abs(z) ** 2).sum(), z).mlir("kernels")
