@@ -406,7 +406,7 @@ def lower_concatenate(ctx: LoweringContext, *xs: Value, axis: int) -> Value:
     widths = [shape[axis] for shape in shapes]
     are_chosen = not _are_places(ctx)
     xs = tuple(b.retype(x, [*merged[:axis], n, *merged[axis + 1 :]]) for x, n in zip(xs, widths, strict=True))
-    if are_chosen and configuration.weaves(ctx.target, merged, axis):
+    if are_chosen and configuration.weaves(ctx.target, merged, axis, len(xs)):
         return _woven(b, [column for x in _kept(b, xs) for column in _columns_of(b, x)], whole, merged)
     if are_chosen and configuration.chooses_parts(ctx.target, widths):
         return _chosen_parts(b, _kept(b, xs), whole, axis)

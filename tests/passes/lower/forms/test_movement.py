@@ -356,6 +356,35 @@ def test_arrays_behind_each_other(dtype: str) -> None:
         np.testing.assert_allclose(one, want, rtol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bool", "complex64", "int8", "float16"])
+@pytest.mark.parametrize("rows", [1, 333, "n"])
+def test_stacks_of_many_columns(dtype: str, rows: int | str) -> None:
+    """As they are, and computed; of up to 16 large ones each element is chosen, of more they are copied."""
+
+    def stacked(lib: Any, *xs: Any) -> Any:
+        return [
+            *(lib.stack(xs[:count], axis=-1) for count in (9, 16, 17)),
+            lib.stack([x + x for x in xs[:10]], axis=1),
+            lib.concatenate([lib.stack(xs[:9], axis=-1), lib.stack(xs[9:12], axis=-1)], axis=-1),
+        ]
+
+    rng = np.random.default_rng(7)
+    traced = adze.trace(lambda *xs: stacked(xp, *xs), *[adze.ShapeDtype((rows,), np.dtype(dtype))] * 17)
+    compiled = traced.lower().compile()
+    for size in (0, 1, 5, 333) if rows == "n" else (rows,):
+        xs = [rng.integers(-3, 4, size).astype(dtype) for _ in range(17)]
+        for one, want in zip(compiled(*xs), stacked(np, *xs), strict=True):
+            np.testing.assert_array_equal(one, want)
+
+
+def test_large_columns_that_are_computed_are_joined_in_one_kernel() -> None:
+    def powers(x: Any) -> Any:
+        return xp.stack([x + k for k in range(9)], axis=-1)
+
+    traced = adze.trace(powers, adze.ShapeDtype((20_000,), np.float32))
+    assert traced.mlir("kernels").count("flow.dispatch @") == 1
+
+
 def test_arrays_behind_each_other_are_computed_in_one_kernel() -> None:
     x, y = (np.ones((8, 16, 16, 32), np.float32) * k for k in (1, 2))
 
