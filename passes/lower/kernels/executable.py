@@ -147,7 +147,10 @@ class Kernels:
         return _dispatch(self._symbols[key], call)
 
     def _free_symbol(self, wanted: str) -> str:
-        taken = {o.attributes["sym_name"].value for o in self.module.body.operations}
+        named = (o.attributes for o in self.module.body.operations if "sym_name" in o.attributes)
+        taken = {
+            attributes["sym_name"].value for attributes in named
+        }  # IREE's `util.initializer` has no name
         numbered = (f"{wanted}_{count}" for count in range(1, len(taken) + 1))
         return next(name for name in (wanted, *numbered) if name not in taken)
 

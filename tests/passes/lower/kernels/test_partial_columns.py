@@ -78,6 +78,14 @@ def test_values_are_numpys_on_each_device(
         np.testing.assert_allclose(one, expected, rtol=1e-4 if dtype == "float32" else 1e-12, atol=1e-6)
 
 
+def test_programs_with_initializers() -> None:
+    """The greatest are counted by a constant that IREE computes first, in an op without a name."""
+    x = given(1000, 1000)
+    traced = adze.trace(lambda x: xp.argmax(x, 0), x)
+    assert "@kernel_columns" in traced.lower("cpu").kernels()
+    np.testing.assert_array_equal(traced.lower().compile()(x), x.argmax(0))
+
+
 def test_nan_and_infinity() -> None:
     x = given(8192, 40)
     x[0, 0], x[8191, 1], x[5000, 2] = np.nan, np.inf, -np.inf
