@@ -38,6 +38,7 @@ from .lower.iree.two_index_maps import MarkBarriers
 from .lower.kernels.constant_divisors import DivideByConstants
 from .lower.kernels.convolutions.replace import ConvolutionKernels
 from .lower.kernels.element_kernels import ElementKernels
+from .lower.kernels.join_numbers import JoinNumbers
 from .lower.kernels.loops.replace import LoopKernels
 from .lower.kernels.loops.select import SelectLoops
 from .lower.kernels.loops.split_lanes import SplitLanes
@@ -119,6 +120,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     RoutineKernels(),
     SplitLanes(),
     SelectLoops(),
+    JoinNumbers(),
     GroupSmallOps(),
     MarkBarriers(),
     LoopKernels(),
@@ -184,7 +186,7 @@ def for_target(passes: Sequence[Pass], target: Target, *, loop_kernels: bool = T
 def _configured(step: Pass, target: Target, loop_kernels: bool) -> Pass:
     if isinstance(step, (DirectCollectives, Plan)):
         return replace(step, target=target.name)
-    if isinstance(step, (ChooseBranches, SplitLanes, SelectLoops, GroupSmallOps)):
+    if isinstance(step, (ChooseBranches, SplitLanes, SelectLoops, JoinNumbers, GroupSmallOps)):
         return replace(step, kernels="on" if loop_kernels else "off")
     return step
 
