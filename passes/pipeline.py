@@ -47,6 +47,7 @@ from .lower.kernels.reduction_kernels import ReductionKernels
 from .lower.kernels.routines import ExpandRoutines, RoutineKernels
 from .lower.kernels.row_moves import RowMoves
 from .lower.kernels.small_ops import GroupSmallOps
+from .lower.kernels.stacks import StackKernels
 from .lower.kernels.stencil_kernels import StencilKernels
 from .lower.merge_elementwise import MergeElementwise
 from .lower.outline_layers import InlineLayers
@@ -151,6 +152,7 @@ AFTER_FLOW: Final[tuple[Pass, ...]] = (
     PartialColumns(),
     ReductionKernels(),
     ElementKernels(),
+    StackKernels(),
     TileKernels(),
 )
 """What runs on the kernels that IREE divides a program into, in its phase `flow`; IREE goes on from there."""
