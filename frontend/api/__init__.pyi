@@ -11,6 +11,7 @@ from . import dtypes as dtypes
 from . import errors as errors
 from . import example_libraries as example_libraries
 from . import experimental as experimental
+from . import export as export
 from . import flatten_util as flatten_util
 from . import image as image
 from . import imports as imports

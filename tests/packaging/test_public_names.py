@@ -27,6 +27,14 @@ def test_every_public_name_can_be_loaded() -> None:
         assert getattr(adze, name) is (home if module == "." else getattr(home, name)), name
 
 
+def test_every_public_module_is_a_name(checkout: Path) -> None:
+    folder = checkout / "frontend" / "api"
+    modules = {path.stem for path in folder.glob("*.py")} | {
+        path.parent.name for path in folder.glob("*/__init__.py")
+    }
+    assert modules - {"__init__"} == {name for name, module in adze._WHERE.items() if module == "."}
+
+
 def test_the_version_is_that_of_the_distribution() -> None:
     assert adze.__version__ == importlib.metadata.version("adze-compiler")
 
