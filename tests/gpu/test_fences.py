@@ -91,9 +91,10 @@ for function, spec in (
 """
 
 
-def compiled_apart(script: str) -> int:
-    """What a process returns that may die."""
-    return subprocess.run([sys.executable, "-c", script], capture_output=True, check=False).returncode
+def compiled_apart(script: str, seconds: float | None = None) -> int:
+    """What a process returns that may die, or not end."""
+    command = [sys.executable, "-c", script]
+    return subprocess.run(command, capture_output=True, check=False, timeout=seconds).returncode
 
 
 def test_complex_numbers_are_made_of_products_of_unknown_sizes_and_few_rows() -> None:
@@ -120,6 +121,35 @@ def test_complex_numbers_of_products_of_few_rows_compile(function: Any, shapes: 
     """In float32 each thread would keep a result of its own."""
     specs = [ShapeDtype(shape) for shape in shapes]
     assert adze.trace(function, *specs).lower("cuda:sm_80").compile().vmfb
+
+
+STORED = """
+import numpy as np
+import adze
+import adze.numpy as xp
+from adze.passes.lower.iree import two_index_maps
+
+if not FENCED:
+    two_index_maps.stored_products = lambda *_: set()
+specs = adze.ShapeDtype((128, 256)), adze.ShapeDtype((256, 1024))
+
+def rectified(x, w):
+    product = x @ w
+    return product, xp.maximum(product, 0)
+
+adze.trace(rectified, *specs).lower(TARGET).compile(cache=False)
+"""
+
+
+@pytest.mark.parametrize("target", ["metal", "vulkan:adreno"])
+def test_products_that_are_stored_compile(target: str) -> None:
+    assert compiled_apart(f"FENCED, TARGET = True, {target!r}{STORED}") == 0
+
+
+@pytest.mark.thorough
+def test_iree_still_takes_long_for_products_that_are_stored() -> None:
+    with pytest.raises(subprocess.TimeoutExpired):
+        compiled_apart(f"FENCED, TARGET = False, 'metal'{STORED}", seconds=60)
 
 
 def least_of_rows() -> str:

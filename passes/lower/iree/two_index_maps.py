@@ -29,6 +29,7 @@ from ...ir.functions import functions, split_body
 from ...ir.marks import BARRIER
 from .complex_products import complex_products
 from .indexed_products import indexed_products
+from .stored_products import stored_products
 
 Step = tuple[str, tuple[str, ...]]
 """A movement and its attributes."""
@@ -64,7 +65,7 @@ class MarkBarriers(Pass):
         mark = mlir.ir.UnitAttr.get(module.context)
         reader = Reader(Codec(module.context))
         results = unfusible(module, reader) | indexed_products(module, reader)
-        results |= complex_products(module, reader)
+        results |= complex_products(module, reader) | stored_products(module, reader)
         for result in results:
             result.owner.attributes[BARRIER] = mark
         return bool(results)
