@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from .narrow_dtypes import with_narrow_dtypes
 from .parameter_orders import in_jax_order
+from .weak_types import with_weak_types
 
 ADZE: Final = __name__.partition(".")[0]
 
@@ -111,7 +112,8 @@ class Forwarding(ModuleType):
                 continue
             if isinstance(value, ModuleType) and value.__name__.partition(".")[0] == ADZE:
                 break  # a module of adze under JAX's name forwards too
-            value = in_jax_order(self._jax_name, name, with_narrow_dtypes(self._jax_name, value))
+            value = with_weak_types(self._jax_name, name, with_narrow_dtypes(self._jax_name, value))
+            value = in_jax_order(self._jax_name, name, value)
             setattr(self, name, value)
             return value
         try:

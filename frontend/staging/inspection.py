@@ -17,6 +17,7 @@ from .. import tree
 from ..sharding.mesh import PartitionSpec, current_mesh
 from ..sharding.named import NamedSharding, of_layout
 from ..tracing.interpreter import as_value
+from ..tracing.jax_rules import Installed
 from ..tracing.layouts import UNKNOWN, layout_of
 from ..tracing.specs import ShapeDtype
 from ..tracing.varying import axes_of_value, mesh_axes
@@ -25,9 +26,10 @@ from ..tracing.varying import axes_of_value, mesh_axes
 def typeof(x: Any) -> ShapeDtype:
     """The type of an array, a tracer or a number: its shape and dtype, printed as `f32[2,3]`."""
     value = as_value(x)
+    is_weak = Installed.is_on and bool(value.weak_type)
     if mesh_axes():
-        return ShapeDtype(value.shape, value.dtype, vma=axes_of_value(value))
-    return ShapeDtype(value.shape, value.dtype, sharding=_stated_sharding(value))
+        return ShapeDtype(value.shape, value.dtype, weak_type=is_weak, vma=axes_of_value(value))
+    return ShapeDtype(value.shape, value.dtype, weak_type=is_weak, sharding=_stated_sharding(value))
 
 
 def _stated_sharding(value: Any) -> NamedSharding | None:

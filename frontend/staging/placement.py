@@ -17,6 +17,8 @@ from ..sharding.ranks import Rank
 from ..tracing.array import Array
 from ..tracing.frames import Tracer
 from ..tracing.interpreter import as_value
+from ..tracing.jax_rules import Installed
+from ..tracing.kinds import kind_of
 from ..tracing.locations import located, user_location_text
 from .jit import jit
 
@@ -81,6 +83,9 @@ def _put(leaf: Any, device: str | None) -> Any:
     value = as_value(leaf)
     if isinstance(value, Tracer):
         return value
-    if value.buffer is not None:
-        return Array(value.buffer.to(device or "cpu"))
-    return Array(from_host(value.numpy(), device or "cpu"))
+    held = value.buffer.to(device or "cpu") if value.buffer is not None else None
+    result = Array(from_host(value.numpy(), device or "cpu") if held is None else held)
+    if value.weak_type and Installed.is_on:
+        result.weak_type = True
+        result.kind = kind_of(result.shape, result.dtype, result.buffer.device, is_weak=True)
+    return result

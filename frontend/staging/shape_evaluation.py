@@ -12,6 +12,7 @@ from .. import tree
 from ..tracing.frames import Frame, current_frame, recording
 from ..tracing.interludes import suspended_frame
 from ..tracing.interpreter import as_value, ops
+from ..tracing.jax_rules import Installed
 from ..tracing.sizes import Dim
 from ..tracing.specs import ShapeDtype
 from ..tracing.trace import definition, function_name, result_values
@@ -32,8 +33,9 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     if frame is not None:
         return _shapes_inside(frame, fun, args, kwargs)
     program = trace(fun, *args, **kwargs).program
-    kinds = zip(program.result_shapes, program.result_types, strict=True)
-    leaves = [ShapeDtype(shape, t.dtype) for shape, t in kinds]
+    are_weak = program.weak_results or [False] * len(program.result_types)
+    kinds = zip(program.result_shapes, program.result_types, are_weak, strict=True)
+    leaves = [ShapeDtype(shape, t.dtype, weak_type=is_weak) for shape, t, is_weak in kinds]
     return tree.unflatten(program.result_tree, leaves)
 
 
@@ -64,9 +66,14 @@ def _shapes_inside(
             inner.append(frame.add_argument(kind, _names_of(value.shape)))
         inner_args, inner_kwargs = tree.unflatten(structure, inner)
         results, result_tree, _ = result_values(fun, fun(*inner_args, **inner_kwargs))
-        specs = [ShapeDtype([_size_text(n) for n in r.shape], r.dtype) for r in results]
+        specs = [_spec_of(r) for r in results]
         frame.discard()
     return tree.unflatten(result_tree, specs)
+
+
+def _spec_of(result: Any) -> ShapeDtype:
+    is_weak = Installed.is_on and bool(result.weak_type)
+    return ShapeDtype([_size_text(n) for n in result.shape], result.dtype, weak_type=is_weak)
 
 
 def _names_of(shape: Sequence[Any]) -> list[str | None]:

@@ -31,12 +31,12 @@ from ...dialects.types import (
 )
 from ...passes.analysis.evaluate import WATCH
 from ..errors import ArgumentTypeError, OutOfRangeError
-from .array import Array, is_frozen
+from .array import Array, is_frozen, strong
 from .default_dtypes import floating, integral, is_narrow_program, narrowed, stated_dtype, yields
 from .exchange import of_dlpack
 from .frames import Frame, Tracer, current_frame, leaked
 from .interludes import suspended_frame
-from .jax_rules import FLOAT0
+from .jax_rules import FLOAT0, Installed
 from .layouts import follow, layouts_of_results
 from .locations import located, user_location_text
 from .operators import library_function
@@ -374,6 +374,21 @@ def as_weak(value: Any) -> Any:
         face = ops.convert(value, dtype=narrow)
     face.weak_type, face.wide = True, value
     return face
+
+
+def weak_in_jax(value: Any, is_weak: bool) -> Any:
+    """A result of a transform. In programs written for JAX (after `adze.compat.install()`) it is weakly typed
+    where `is_weak`, and an array of its own then; elsewhere it is strongly typed, as it is."""
+    if not is_weak or not Installed.is_on:
+        return value
+    if type(value) is Array:
+        value = strong(value)
+    elif isinstance(value, Tracer):
+        value = Tracer(value.frame, value.value, value.type, value.shape)
+    else:
+        return value
+    value.weak_type = value.dtype != BOOL
+    return value
 
 
 def wide_of(value: Any) -> Any:

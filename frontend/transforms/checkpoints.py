@@ -10,15 +10,19 @@ import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
+
 from .. import tree
 from ..errors import ArgumentError, UnsupportedError
 from ..tracing.concrete_values import KnownArgument
 from ..tracing.frames import current_frame
 from ..tracing.function_scope import FunctionScope, argument_of, resumes_trace
 from ..tracing.interpreter import as_value, ops
+from ..tracing.jax_rules import Installed
 from ..tracing.locations import user_location_text
 from ..tracing.operators import library_function
 from ..tracing.references import Effects, Ref, any_alive
+from ..tracing.scalars import is_python_scalar
 from ..tracing.trace import function_name
 from ..tracing.wrapped import wraps
 
@@ -88,6 +92,11 @@ class checkpoint_policies:  # a namespace, named as JAX has it
         )
 
 
+def _array_in_jax(leaf: Any) -> Any:
+    """A result of a checkpointed function as an array, which programs written for JAX get for numbers too."""
+    return as_value(leaf) if is_python_scalar(leaf) or isinstance(leaf, (np.ndarray, np.generic)) else leaf
+
+
 SAVED_BY_POLICY: Final = "saved by the policy"
 _name_saved_values = library_function("name_saved_values")
 
@@ -134,7 +143,8 @@ def checkpoint(
     @wraps(original)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         if current_frame() is None:
-            return original(*args, **kwargs)
+            result = original(*args, **kwargs)
+            return tree.map(_array_in_jax, result) if Installed.is_on else result
         positions = (static_argnums,) if isinstance(static_argnums, int) else static_argnums
         places = {n % len(args) for n in positions if -len(args) <= n < len(args)}
         return _called(original, args, kwargs, places, kept, saves)

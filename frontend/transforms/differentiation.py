@@ -16,8 +16,8 @@ from typing import Any
 from ...dialects.types import COMPLEX, FLOATS, INEXACT
 from .. import tree
 from ..errors import ArgumentTypeError, DtypeError
-from ..tracing.function_scope import FunctionScope, keep_dimensions, resumes_trace, with_all_names
-from ..tracing.interpreter import as_value, ops
+from ..tracing.function_scope import FunctionScope, resumes_trace, with_all_names
+from ..tracing.interpreter import as_value, ops, weak_in_jax
 from ..tracing.locations import user_location_text
 from ..tracing.references import Effects, any_alive
 from ..tracing.specs import ShapeDtype
@@ -72,9 +72,10 @@ def _jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any
     count = len(nested.result_types)
     results = outputs[:count]
     with_all_names(results, nested.result_names, operands)
+    results = list(map(weak_in_jax, results, nested.weak_results))
     remaining = iter(outputs[count:])
     result_tangents = [
-        keep_dimensions(next(remaining), r.shape) if is_active else TangentType.of(r).zeros()
+        TangentType.of(r).typed(next(remaining)) if is_active else TangentType.of(r).zeros()
         for r, is_active in zip(results, derivative.active_results, strict=True)
     ]
     value = tree.unflatten(nested.result_tree, results)

@@ -16,7 +16,7 @@ import numpy as np
 from ...dialects.types import COMPLEX, INEXACT, INT32
 from .. import tree
 from ..errors import DtypeError
-from ..tracing.interpreter import as_value, ops
+from ..tracing.interpreter import as_value, ops, weak_in_jax
 from ..tracing.locations import user_location_text
 from ..tracing.trace import function_name
 from ..tracing.wrapped import wraps
@@ -55,7 +55,7 @@ def jacfwd(
         for position, result in enumerate(results):
             _differentiable(fun, result, holomorphic)
             parts = [
-                ops.reshape(as_value(tree.leaves(column)[position]), shape=(*result.shape, *value_.shape))
+                _block(as_value(tree.leaves(column)[position]), result, value_, is_weak=result.weak_type)
                 for column, value_ in zip(columns, values, strict=True)
             ]
             per_result.append(tree.unflatten(structure, parts))
@@ -95,7 +95,7 @@ def jacrev(
                 *_basis(results, position)
             )
             parts = [
-                ops.reshape(row, shape=(*result.shape, *value_.shape))
+                _block(row, result, value_, is_weak=value_.weak_type)
                 for row, value_ in zip(rows, values, strict=True)
             ]
             per_result.append(tree.unflatten(structure, parts))
@@ -103,6 +103,11 @@ def jacrev(
         return (jacobian_tree, aux[0]) if has_aux else jacobian_tree
 
     return jacobian_of
+
+
+def _block(derivatives: Any, result: Any, value: Any, is_weak: bool) -> Any:
+    """All derivatives of one result by one argument, as weakly typed as what they are tangents of."""
+    return weak_in_jax(ops.reshape(derivatives, shape=(*result.shape, *value.shape)), is_weak)
 
 
 jacobian = jacrev

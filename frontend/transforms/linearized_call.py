@@ -17,7 +17,7 @@ from .. import tree
 from ..errors import ArgumentTypeError, ShardingError
 from ..tracing.frames import Tracer
 from ..tracing.function_scope import FunctionScope, check_sizes, keep_dimensions, varied_over, with_all_names
-from ..tracing.interpreter import as_value, laid_out, ops
+from ..tracing.interpreter import as_value, laid_out, ops, weak_in_jax
 from ..tracing.jax_rules import FLOAT0, follows_jax
 from ..tracing.layouts import UNKNOWN, Layout, lay, layout_of
 from ..tracing.locations import user_location_text
@@ -38,12 +38,15 @@ class TangentType(NamedTuple):
     """The axes of a mesh that the primal varies over, and the tangent with it."""
     layout: Layout | None = None
     """How the primal lies on a mesh whose axes are explicit."""
+    weak_type: bool = False
+    """Whether the primal is weakly typed."""
 
     @staticmethod
     def of(value: Any) -> TangentType:
         """The look of a value."""
         kind = ops.tensor_type(value)
-        return TangentType(kind, tuple(value.shape), axes_of_value(value), layout_of(value))
+        shape, weak = tuple(value.shape), bool(value.weak_type)
+        return TangentType(kind, shape, axes_of_value(value), layout_of(value), weak)
 
     @property
     def is_inexact(self) -> bool:
@@ -59,11 +62,15 @@ class TangentType(NamedTuple):
         lay(cotangent, self.layout.of_cotangent)
         return cotangent
 
+    def typed(self, tangent: Any) -> Any:
+        """A computed tangent with the dimensions of its primal, and weakly typed as that is."""
+        return weak_in_jax(keep_dimensions(tangent, self.shape), self.weak_type)
+
     def zeros(self) -> Any:
         """The tangent of a value that does not move: zeros of its dtype; bools for integers, or JAX's float0
         in programs written for JAX."""
         if self.is_inexact:
-            return ops.full(0, self.shape, self.type.dtype)
+            return weak_in_jax(ops.full(0, self.shape, self.type.dtype), self.weak_type)
         if follows_jax() and self.type.static_shape is not None:
             return np.zeros(self.type.static_shape, FLOAT0)
         return ops.full(False, self.shape, np.dtype(np.bool_))
@@ -113,7 +120,7 @@ class LinearMap:
         moving = [t for t, is_active in zip(tangents, self.mask, strict=True) if is_active]
         values = iter(self.scope.call(self.linearized.linear, [*residuals, *moving]))
         return [
-            keep_dimensions(next(values), like.shape) if is_active else like.zeros()
+            like.typed(next(values)) if is_active else like.zeros()
             for like, is_active in zip(self.results, self.linearized.active_results, strict=True)
         ]
 
@@ -133,7 +140,7 @@ class LinearMap:
         leaves = []
         for like, is_active in zip(self.arguments, self.mask, strict=True):
             cotangent = next(active_cotangents) if is_active else None
-            leaves.append(like.zeros() if cotangent is None else keep_dimensions(cotangent, like.shape))
+            leaves.append(like.zeros() if cotangent is None else like.typed(cotangent))
         return [like.laid(leaf) for like, leaf in zip(self.arguments, leaves, strict=True)]
 
 
@@ -151,6 +158,7 @@ class LinearizedCall:
         outputs = scope.call(linearized.primal, operands)
         self.results = outputs[: len(nested.result_types)]
         with_all_names(self.results, nested.result_names, operands)
+        self.results = list(map(weak_in_jax, self.results, nested.weak_results))
         self.residuals = linearized.residual_values(operands, outputs)
         count = len(call.values)
         self.arguments_kept = tuple(

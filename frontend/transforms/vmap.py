@@ -32,7 +32,7 @@ from ..tracing.function_scope import (
     resumes_trace,
     with_names,
 )
-from ..tracing.interpreter import as_value, ops, wide_of
+from ..tracing.interpreter import as_value, ops, weak_in_jax, wide_of
 from ..tracing.locations import user_location_text
 from ..tracing.references import any_alive
 from ..tracing.sizes import Dim
@@ -166,7 +166,7 @@ class _Mapping:
             self._placed(r, has_axis, axis)
             for r, has_axis, axis in zip(results, mapped.batched_results, axes, strict=True)
         ]
-        return tree.unflatten(nested.result_tree, placed)
+        return tree.unflatten(nested.result_tree, map(weak_in_jax, placed, nested.weak_results))
 
     def _known(
         self, operands: Sequence[Any], arguments: Sequence[Argument], sources: Sequence[MappedArgument]

@@ -267,8 +267,8 @@ def bitwise_not(x: Any) -> Any:
 
 
 @stays_weak
-def round(x: Any, rounding_method: str | RoundingMethod = "to_nearest_even") -> Any:
-    """`x` rounded to an integer: `to_nearest_even`, or `away_from_zero` at halves; a `RoundingMethod` too."""
+def round(x: Any, rounding_method: str | RoundingMethod = "away_from_zero") -> Any:
+    """`x` rounded to an integer: halves `away_from_zero`, or `to_nearest_even`; a `RoundingMethod` too."""
     value = as_value(x)
     name = rounding_method.name.lower() if isinstance(rounding_method, RoundingMethod) else rounding_method
     if choice("rounding_method", name, ("to_nearest_even", "away_from_zero")) == "to_nearest_even":

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ....dialects.types import BOOL, COMPLEX, FLOATS, INTEGERS, SIGNED
+from ...tracing.default_dtypes import floating_of
 from ...tracing.frames import Tracer
 from ...tracing.interpreter import ops
 from ...tracing.jax_rules import follows_jax
@@ -83,7 +84,9 @@ def square(x: Any) -> Any:
 
 @elementwise(np.reciprocal)
 def reciprocal(x: Any) -> Any:
-    """`1 / x`; integers are divided as integers."""
+    """`1 / x`; integers are divided as integers, in programs written for JAX as floats."""
+    if x.dtype in INTEGERS and follows_jax():
+        x = ops.convert(x, dtype=floating_of(x.dtype))
     return ops.div(full_like(x, 1), x)
 
 

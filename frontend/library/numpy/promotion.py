@@ -43,7 +43,7 @@ from ...tracing.default_dtypes import (
 )
 from ...tracing.frames import Tracer, current_frame
 from ...tracing.interpreter import are_narrow, as_value, as_weak, ops, scalar_value, wide_of
-from ...tracing.jax_rules import follows_jax
+from ...tracing.jax_rules import Installed, follows_jax
 from ...tracing.locations import user_location_text
 from ...tracing.sizes import Dim
 from ...tracing.specs import ShapeDtype
@@ -126,7 +126,13 @@ def promote_keys(keys: tuple[Any, ...]) -> tuple[np.dtype, bool]:
         met = promote_types(met, dtype)
     if weak is None:
         return met, False
-    return _with_weak(met, weak), _counts(keys)
+    return _with_weak(met, weak), _counts(keys) or _is_above(weak, met)
+
+
+def _is_above(weak: type, dtype: np.dtype) -> bool:
+    """Whether a Python float or complex number meets integers alone: in programs written for JAX (after
+    `adze.compat.install()`) what they become yields, as the number does."""
+    return Installed.is_on and weak in (float, complex) and dtype not in INEXACT
 
 
 def _counts(keys: tuple[Any, ...]) -> bool:
@@ -179,7 +185,8 @@ def loop_dtypes(ufunc: np.ufunc, keys: tuple[Any, ...]) -> tuple[tuple[np.dtype,
         met = tuple(
             imaginary if d in COMPLEX else real if d in INEXACT else _no_wider(d, strong) for d in resolved
         )
-        return met, _counts(keys) and not any(d in INEXACT for d in met)
+        is_weak = _counts(keys) and not any(d in INEXACT for d in met)
+        return met, is_weak or ((float in keys or complex in keys) and promote_keys(keys)[1])
     weak = promote_keys(keys)[1]
     resolved = _resolve(ufunc, tuple(np.dtype(k) for k in keys), keys)[: len(keys)]
     return tuple(narrowed(d) if d in INTEGERS else WIDE.get(d, d) for d in resolved), weak

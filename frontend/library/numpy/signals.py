@@ -11,6 +11,7 @@ from ...tracing.array import Array
 from ...tracing.default_dtypes import floating
 from ...tracing.function_scope import keep_dimensions
 from ...tracing.interpreter import ops
+from ...tracing.jax_rules import follows_jax
 from ...tracing.sizes import maximum as largest_size
 from ...tracing.sizes import minimum as least_size
 from .arguments import argument_error, float_value, full_like, integer, require_sizes, shape_error
@@ -37,7 +38,7 @@ def convolve(
 
     Sums are of `preferred_element_type` where it is given; `precision` has no effect: nothing is narrowed.
     """
-    x, y = _preferred(promote(a, v), preferred_element_type)
+    x, y = _preferred(promote(*_in_jax(a, v)), preferred_element_type)
     _require_vectors("convolve", x, y)
     if mode != "full" and _is_named(x, y):
         whole = convolve(x, y, "full")
@@ -54,7 +55,7 @@ def correlate(
 
     Sums are of `preferred_element_type` where it is given; `precision` has no effect: nothing is narrowed.
     """
-    x, y = _preferred(promote(a, v), preferred_element_type)
+    x, y = _preferred(promote(*_in_jax(a, v)), preferred_element_type)
     _require_vectors("correlate", x, y)
     if mode != "full" and _is_named(x, y):
         whole = correlate(x, y, "full")
@@ -63,6 +64,11 @@ def correlate(
     if _is_longer("correlate", y, x, mode):
         return flip(_correlated("correlate", y, x, mode))
     return _correlated("correlate", x, y, mode)
+
+
+def _in_jax(*values: Any) -> tuple[Any, ...]:
+    """The vectors; in programs written for JAX as floats, where they are integers."""
+    return tuple(map(float_value, values)) if follows_jax() else values
 
 
 def _preferred(values: Any, dtype: Any) -> Any:

@@ -1,0 +1,121 @@
+"""Weak types of results where JAX's functions have others than adze's: `jnp.full(2, 0.5)`, `jnp.sum(0.5)`.
+
+Input: a function of JAX's modules. Output: the same, whose results are weakly typed where all arrays among
+the arguments are, or strongly typed, as in JAX. Idea: adze's functions promote as JAX's do; what is left are
+those that only move elements, and reductions. Each is listed by name.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any, Final
+
+import numpy as np
+
+from .. import tree
+from ..library.numpy.promotion import PYTHON_SCALARS
+from ..tracing.array import Array, strong
+from ..tracing.frames import Tracer
+from ..tracing.interpreter import weak_in_jax
+from ..tracing.jax_rules import Installed
+
+LIKE: Final = frozenset(("empty_like", "full_like", "ones_like", "stop_gradient", "zeros_like"))
+"""Functions whose first argument alone says whether the result is weakly typed."""
+
+WEAK: Final[dict[str, frozenset[str]]] = {
+    "jax.numpy": LIKE
+    | frozenset(
+        (
+            *("append", "block", "column_stack", "concatenate", "copy", "diag", "diff", "dstack"),
+            *("ediff1d", "flip", "fliplr", "flipud", "full", "gradient", "hstack", "i0", "ix_"),
+            *("kron", "meshgrid", "outer", "pad", "repeat", "sort", "stack", "tile", "trim_zeros"),
+            *("unstack", "vdot", "vstack"),
+        )
+    ),
+    "jax.lax": LIKE
+    | frozenset(
+        (
+            *("abs", "add", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "clz"),
+            *("cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum", "div", "full", "integer_pow"),
+            *("max", "min", "mul", "neg", "population_count", "rem", "select", "shift_left"),
+            *("shift_right_arithmetic", "shift_right_logical", "sign", "sort", "square", "sub"),
+            *("unstack",),
+        )
+    ),
+    "jax.nn": frozenset(
+        (*("mish", "relu", "soft_sign", "sparse_plus", "sparse_sigmoid", "squareplus", "tanh"),)
+    ),
+    "jax.scipy.special": frozenset(
+        (
+            *("betaln", "boxcox", "boxcox1p", "comb", "digamma", "entr", "erf", "erfc", "erfinv"),
+            *("expit", "factorial", "gammainc", "gammaincc", "gammaln", "i0", "i0e", "i1", "i1e"),
+            *("kl_div", "loggamma", "polygamma", "rel_entr", "xlog1py", "xlogy", "zeta"),
+        )
+    ),
+}
+"""Module of JAX -> functions whose result is weakly typed where all arrays among the arguments are."""
+
+STRONG: Final[dict[str, frozenset[str]]] = {
+    "jax.numpy": frozenset(
+        (
+            *("amax", "amin", "angle", "average", "frexp", "log10", "log2", "max", "mean", "min"),
+            *("nan_to_num", "nanmean", "prod", "ptp", "std", "sum", "var"),
+        )
+    ),
+    "jax.nn": frozenset({"gelu"}),
+    "jax.scipy.special": frozenset(
+        (
+            *("beta", "dawsn", "erfcx", "exp1", "expi", "expn", "gamma", "gammasgn", "log_ndtr"),
+            *("ndtr", "ndtri", "owens_t", "poch", "spence"),
+        )
+    ),
+}
+"""Module of JAX -> functions whose result is strongly typed, whatever the arguments are."""
+
+
+def with_weak_types(module: str, name: str, value: Any) -> Any:
+    """What JAX's `module` has under a name, with the weak types of JAX's results."""
+    if not isinstance(value, FunctionType):
+        return value
+    if name in WEAK.get(module, ()):
+        return _weakly_typed(value, only_first=name in LIKE)
+    return _strongly_typed(value) if name in STRONG.get(module, ()) else value
+
+
+def _weakly_typed(function: Callable[..., Any], only_first: bool) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        if not Installed.is_on or kwargs.get("dtype") is not None:
+            return result
+        dtypes = [a for a in args if isinstance(a, (np.dtype, type, str))]
+        deciding = args[:1] if only_first else (args, [v for k, v in kwargs.items() if k != "dtype"])
+        if dtypes or not all(map(_is_weak, tree.leaves(deciding))):
+            return result
+        return tree.map(lambda leaf: weak_in_jax(leaf, True), result)
+
+    return call
+
+
+def _is_weak(leaf: Any) -> bool:
+    """Whether an argument leaves the dtype of a result to others: numbers of Python, and what is no array."""
+    if isinstance(leaf, (Array, Tracer)):
+        return bool(leaf.weak_type)
+    return type(leaf) in PYTHON_SCALARS or not hasattr(leaf, "dtype")
+
+
+def _strongly_typed(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        return tree.map(_strong, result) if Installed.is_on else result
+
+    return call
+
+
+def _strong(leaf: Any) -> Any:
+    if not isinstance(leaf, (Array, Tracer)) or not leaf.weak_type:
+        return leaf
+    return strong(leaf) if isinstance(leaf, Array) else Tracer(leaf.frame, leaf.value, leaf.type, leaf.shape)

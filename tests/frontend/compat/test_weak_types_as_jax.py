@@ -1,0 +1,107 @@
+"""Weak types of results are JAX's after `install()`: of transforms, of functions that move elements, of sums.
+
+Each expression runs with JAX and with adze in a process of its own; dtypes, weak types and numbers agree.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+pytest.importorskip("jax", reason="the oracle of weak types")
+
+EXPRESSIONS = """
+jax.grad(lambda x: x * x)(2.0)
+jax.grad(lambda x: x * x)(np.float32(2))
+jax.grad(lambda x, y: x * y, argnums=(0, 1))(2.0, y)
+[jax.grad(lambda x, y: x * y)(2.0, y), y]
+jax.value_and_grad(lambda x: x * x)(2.0)
+jax.grad(lambda p: p["w"] * p["b"])({"w": 2.0, "b": y})
+jax.grad(lambda x: jnp.sum(half * x).astype("float32"))(2.0) * half
+jax.jit(jax.grad(lambda x: x * x))(2.0)
+jax.jvp(lambda x: x * x, (2.0,), (1.0,))
+jax.vjp(lambda x: x * x, 2.0)[1](1.0)
+jax.vjp(lambda x, z: x * 2, 2.0, 3.0)[1](1.0)
+jax.linearize(jnp.sin, 2.0)[1](1.0)
+jax.hessian(lambda x: x**3)(2.0)
+jax.jacrev(lambda x: x * jnp.ones(2))(2.0)
+jax.jacfwd(lambda x: x * jnp.ones(2))(2.0)
+jax.vmap(lambda x: (1, 1.0, x))(jnp.arange(3))
+jax.vmap(lambda x: x * 2)(jnp.full(3, 2.0)) * half[0]
+jax.vmap(lambda i: jax.lax.psum(1, "i"), axis_name="i")(jnp.arange(3))
+jax.checkpoint(lambda x: x * x)(2.0)
+jax.eval_shape(lambda x: (x + 1, jnp.ones(2) * x), 2.0)
+jax.device_put({"a": 1, "b": [2.0, jnp.ones(2)], "c": jnp.array(2.0)})
+jax.jit(lambda x: x * half)(jax.device_put(2.0))
+jax.typeof(2.0).weak_type
+jnp.full((2,), 3)
+jnp.full((2,), 3.0) * half
+jnp.full((2,), 3.0, "float32")
+jnp.full((2,), np.float32(3))
+jnp.full_like(jnp.array(2.0), y)
+jnp.full_like(y, 2.0)
+jnp.zeros_like(2)
+jnp.ones_like(jnp.array(2.0), dtype="float32")
+jnp.stack([1, 2.0])
+jnp.stack([jnp.array(1.0), y])
+jnp.concatenate([jnp.full(2, 1.0), jnp.full(2, 2)])
+jnp.arange(3) * 1.0
+jax.jit(lambda n: n * 1.0)(jnp.arange(3)) * half[0]
+jnp.array([True]) * 0.5
+jnp.arange(3) / 2
+jnp.arange(3) / 2.0
+jnp.arange(3) * 1j
+jnp.sum(jnp.full(2, 1.0)) * half
+jnp.mean(jnp.full(2, 1.0))
+jnp.max(jnp.array(2.0))
+jax.lax.add(1, 2)
+jax.lax.max(1.0, 2.0)
+jax.lax.full_like(jnp.array(2.0), 3)
+jax.lax.stop_gradient(jnp.array(2.0))
+jax.nn.relu(-2)
+jax.scipy.special.expit(2)
+jax.scipy.special.gammaln(jnp.array(3))
+jax.lax.round(jnp.float32([0.5, 1.5, 2.5, -0.5, -2.5, 1e9, np.inf, np.nan]))
+jnp.reciprocal(jnp.array([2, 4]))
+jnp.convolve(jnp.arange(3), jnp.arange(2))
+jnp.correlate(jnp.arange(3), jnp.arange(2), "full")
+""".strip().splitlines()
+
+PROGRAM = """
+    import sys
+    if sys.argv[1] == "adze":
+        import adze.compat
+        adze.compat.install()
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+    jax.config.update("jax_enable_x64", sys.argv[2] == "wide")
+    y, half = jnp.float32(3), jnp.ones(2, "bfloat16")
+
+    def shown(leaf):
+        if not hasattr(leaf, "dtype"):
+            return str(leaf)
+        numbers = () if isinstance(leaf, jax.ShapeDtypeStruct) else np.ravel(np.asarray(leaf, "complex128"))
+        return f"{leaf.dtype.name}{list(leaf.shape)} {leaf.weak_type} {[f'{n:.4g}' for n in numbers]}"
+
+    for line in sys.stdin.read().splitlines():
+        leaves = jax.tree.leaves(eval(line), is_leaf=lambda x: isinstance(x, jax.ShapeDtypeStruct))
+        print("; ".join(map(shown, leaves)))
+"""
+
+
+@pytest.mark.parametrize("mode", ["narrow", "wide"])
+def test_weak_types_are_those_of_jax(mode: str) -> None:
+    seen = []
+    for library in ("jax", "adze"):
+        command = [sys.executable, "-c", textwrap.dedent(PROGRAM), library, mode]
+        lines = "\n".join(EXPRESSIONS)
+        done = subprocess.run(command, check=False, timeout=600, capture_output=True, text=True, input=lines)
+        assert done.returncode == 0, done.stderr[-2000:]
+        seen.append(done.stdout.splitlines())
+    assert len(seen[0]) == len(EXPRESSIONS)
+    pairs = zip(EXPRESSIONS, *seen, strict=True)
+    assert [(text, of_jax, own) for text, of_jax, own in pairs if of_jax != own] == []
