@@ -29,6 +29,7 @@ from ...protocols import (
 from ...symbolic_sizes import maximum, quotient
 from ...types import ANY, BOOL, INT32, Dimension, N, TensorType
 from ..elementwise.family import repeated
+from .parts_in_zeros import joined
 from .rearrange import Movement, states_own_shape
 from .slices_of_parts import Ranges, known_sizes, slice_of_part, sliced
 
@@ -316,6 +317,16 @@ class Pad(Movement):
         moved = b.zeros_like(primals[0]) if dx is None else dx
         around = b.zeros_like(primals[1]) if dvalue is None else dvalue
         return b.pad(moved, around, **attributes.keywords)
+
+    @staticmethod
+    def summed(
+        b: Builder, present: Value, x: Value, padding_value: Value, *, attributes: Padding[Size]
+    ) -> Value | None:
+        """Beside another array in zeros, both are parts of one."""
+        inner = b.defining(present)
+        if inner is None or inner.op is not Pad:
+            return None
+        return joined(b, inner.operands, (x, padding_value), (inner.attributes, attributes.keywords))
 
     @staticmethod
     def transpose(b: Builder, cotangent: Value, operands: Values, *, attributes: Padding[Size]) -> Cotangents:
