@@ -18,7 +18,7 @@ import time
 from types import FrameType
 from typing import Final
 
-LONGEST: Final = 10.0
+LONGEST: Final = 30.0
 """Seconds: a fork goes on where an import takes longer, which may itself wait for the thread that forks."""
 _STEP: Final = 0.002
 
