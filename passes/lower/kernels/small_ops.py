@@ -185,7 +185,7 @@ class _Grouping:
         levels: dict[Value, int] = {}
         behind_products: set[Value] = set()
         behind = 0  # the level that ops with effects have reached: their order is kept
-        by_level: dict[int, list[Operation]] = {}
+        small: dict[Operation, int] = {}
         operations, _ = split_body(self._functions[symbol])
         for child in operations:
             operation = child.operation
@@ -199,7 +199,7 @@ class _Grouping:
                 level += 1 - level % 2
             elif op is not None and self._is_small(operation, op, operands):
                 level += level % 2
-                by_level.setdefault(level, []).append(operation)
+                small[operation] = level
             else:
                 level += 1 - level % 2
                 if op in (ConvGeneral, DotGeneral):
@@ -207,7 +207,29 @@ class _Grouping:
                 if self._is_ordered(operation):
                     level = behind = max(level, behind)
             levels.update(dict.fromkeys(operation.results, level))
+        self._delay_broadcasts(small)
+        by_level: dict[int, list[Operation]] = {}
+        for operation, level in small.items():
+            by_level.setdefault(level, []).append(operation)
         yield from (by_level[level] for level in sorted(by_level))
+
+    def _delay_broadcasts(self, small: dict[Operation, int]) -> None:
+        """Let broadcasts go where the first op that takes them goes, if that is behind: the kernel before
+        would store all their elements. `small` has the levels of the ops that may go into kernels. What is
+        elementwise and has no level repeats the elements itself, so a broadcast for it has none either."""
+        for operation in reversed(list(small)):
+            op = self._reader.declaration(operation.name)
+            if op is None or not op.is_broadcast:
+                continue
+            users = [use.owner.operation for use in operation.results[0].uses]
+            levels = [small[user] for user in users if user in small]
+            others = [self._reader.declaration(user.name) for user in users if user not in small]
+            if small[operation] in levels or not all(other and other.is_elementwise for other in others):
+                continue
+            if others:
+                del small[operation]
+            elif levels:
+                small[operation] = min(levels)
 
     @staticmethod
     def _is_behind(op: type[Op], operands: Sequence[Value], products: set[Value]) -> bool:
