@@ -47,6 +47,7 @@ from .attention import lower_routine
 from .branches import lower_cond
 from .calls import lower_call
 from .collectives import lower_axis_gather, lower_axis_sum
+from .concatenation import lower_concatenate
 from .constants import (
     lower_constant,
     lower_dim,
@@ -74,7 +75,6 @@ from .indexing import lower_dynamic_slice, lower_dynamic_update_slice, lower_gat
 from .mesh_axes import lower_mesh_collective, lower_mesh_index, lower_vary
 from .movement import (
     lower_broadcast_in_dim,
-    lower_concatenate,
     lower_iota,
     lower_pad,
     lower_reshape,

@@ -1,8 +1,8 @@
 """Lowering of cumulative ops (cumsum, cumprod, cummax, cummin): prefix scans along an outer axis, in blocks.
 
 Input: a tensor and an axis. Output: the running values along it.
-Idea: CPUs and CUDA have kernels of our own (`kernels/running_vectors.py`, `kernels/running.py`). What they do
-not take (complex numbers, unknown sizes behind the axis, other targets) is `iree_linalg_ext.scan`, which is
+Idea: CPUs and CUDA have kernels of our own (`kernels/running_vectors.py`, `gpu_running.py`). What they do not
+take (complex numbers, unknown sizes behind the axis, other targets) is `iree_linalg_ext.scan`, which is
 vectorised over the axes inside the one it runs along, so the axis is brought to the front. Where there are
 few rows to vectorise over, each is cut into blocks that are scanned like rows. Then the blocks' totals are
 scanned, and each block is combined with the total before it. Nothing is multiplied by zero, so that an
@@ -24,7 +24,7 @@ from ..builder import LinalgBuilder, Value
 from ..iree.extracted_sources import extractable
 from ..kernels import running_vectors
 from ..kernels.builder import Number
-from ..kernels.running import Running, running_values
+from ..kernels.gpu_running import Running, running_values
 from ..lowering import LoweringContext
 from ..scalars import Scalars
 from ..tuning import configuration, gpu_rows, ordering_forms

@@ -1,4 +1,4 @@
-"""Lowering of ops that move elements: broadcast, iota, reshape, transpose, slice, pad, concatenate, reverse.
+"""Lowering of ops that move elements: broadcast, iota, reshape, transpose, slice, pad, reverse.
 
 Input: tensors with static and dynamic sizes. Output: views where a view will do (`collapse_shape`,
 `expand_shape`, `extract_slice`), else one `linalg.generic` that fuses.
@@ -14,8 +14,6 @@ from typing import Final
 import numpy as np
 
 from ....dialects import mlir
-from ....dialects.ops.indexing.gather import Gather
-from ....dialects.ops.indexing.scatter import Scatter
 from ....dialects.types import INT64
 from ..builder import DYNAMIC, LinalgBuilder, Size, Value
 from ..iree.extracted_sources import extractable
@@ -37,7 +35,6 @@ from .tensor_ops import (
 
 NARROW: Final = 4  # elements of a row of which kernels load all for one
 LONG: Final = 256  # rows
-MOST_FOLLOWED: Final = 200  # ops that an array may be computed of, and is known to be of constants
 
 
 def lower_broadcast_in_dim(
@@ -381,132 +378,6 @@ def _clamp_size(b: LinalgBuilder, n: Size, most: Size) -> Size:
     if isinstance(n, int) and n <= 0:
         return 0
     return b.calculate("size_min", b.calculate("size_max", n, 0), most)
-
-
-def lower_concatenate(ctx: LoweringContext, *xs: Value, axis: int) -> Value:
-    """`tensor.insert_slice` of each operand into one new tensor.
-
-    Observed: `tensor.concat` along an inner axis is twenty times slower on CPU.
-    """
-    b = ctx.builder
-    shapes = [b.shape(x) for x in xs]
-    merged: list[Size] = list(shapes[0])
-    for shape in shapes[1:]:
-        for a in range(len(merged)):
-            if a != axis:
-                b.require_equal(merged[a], shape[a], f"adze: sizes of axis {a} differ in concatenate")
-                merged[a] = merged[a] if isinstance(merged[a], int) else shape[a]
-    offsets: list[Size] = [0]
-    for shape in shapes:
-        offsets.append(b.calculate("size_add", offsets[-1], shape[axis]) if offsets[-1] != 0 else shape[axis])
-    merged[axis] = offsets[-1]
-    whole = empty_like(b, xs[0], merged)
-    if 0 in merged:
-        return whole
-    widths = [shape[axis] for shape in shapes]
-    are_chosen = not _are_places(ctx)
-    xs = tuple(b.retype(x, [*merged[:axis], n, *merged[axis + 1 :]]) for x, n in zip(xs, widths, strict=True))
-    if are_chosen and configuration.weaves(ctx.target, merged, axis, len(xs)):
-        return _woven(b, [column for x in _kept(b, xs) for column in _columns_of(b, x)], whole, merged)
-    if are_chosen and configuration.chooses_parts(ctx.target, widths):
-        return _chosen_parts(b, _kept(b, xs), whole, axis)
-    for x, width, offset in zip(xs, widths, offsets, strict=False):
-        if width == 0:
-            continue
-        place = [0] * len(merged)
-        place[axis] = offset
-        whole = insert_slice(b, x, whole, place, [1] * len(merged))
-    return whole
-
-
-def _are_places(ctx: LoweringContext) -> bool:
-    """Whether all that takes the result are places to read or write, which take its columns apart again."""
-    uses = [use for result in ctx.operation.results for use in result.uses]
-    names = {f"adze.{op.name}" for op in (Gather, Scatter)}
-    return all(use.owner.operation.name in names and use.operand_number == 1 for use in uses)
-
-
-def _kept(b: LinalgBuilder, xs: Sequence[Value]) -> list[Value]:
-    """Arrays of which each element of the result computes one: those that take more are computed before."""
-    return [x if _work(x) <= configuration.REPEATED else b.materialise(x) for x in xs]
-
-
-def _chosen_parts(b: LinalgBuilder, xs: Sequence[Value], whole: Value, axis: int) -> Value:
-    """Arrays of one size, one behind the other: one generic over parts and their places, which fuses with
-    what computes the arrays, and with what is computed of them."""
-    shape = b.shape(xs[0])
-    loops = [*shape[:axis], len(xs), *shape[axis:]]
-    rank = len(loops)
-
-    def body(*scalars: Value) -> Value:
-        return _numbered(b, scalars[:-1], mlir.linalg.IndexOp(axis).result)
-
-    taken = b.axes_map(rank, [loop for loop in range(rank) if loop != axis])
-    init = empty_like(b, whole, loops)
-    chosen = b.generic([*xs], [init], [*[taken] * len(xs), b.identity_map(rank)], ["parallel"] * rank, body)
-    groups = [[k] if k < axis else [k, k + 1] if k == axis else [k + 1] for k in range(rank - 1)]
-    return collapse_axes(b, chosen, groups)
-
-
-def _work(x: Value) -> int:
-    """How many operations compute an element of what may be fused with its user.
-
-    What is computed of constants alone is not: IREE computes it when it compiles.
-    """
-    if isinstance(x.owner, mlir.ir.Block) or _is_known(x):
-        return 0
-    owner = x.owner.operation
-    if owner.name in ("tensor.collapse_shape", "tensor.expand_shape"):
-        return _work(owner.operands[0])
-    if owner.name != "linalg.generic":
-        return 0
-    body = [each.operation.name for each in owner.regions[0].blocks[0].operations][:-1]
-    here = sum(configuration.CALLED if name == "func.call" else 1 for name in body)
-    return here + sum(map(_work, owner.operands))
-
-
-def _is_known(x: Value) -> bool:
-    """Whether an array is computed of constants alone."""
-    left, seen = [x], set[Value]()
-    while left:
-        value = left.pop()
-        if value in seen:
-            continue
-        if isinstance(value.owner, mlir.ir.Block) or len(seen) > MOST_FOLLOWED:
-            return False
-        seen.add(value)
-        left += value.owner.operation.operands
-    return True
-
-
-def _numbered(b: LinalgBuilder, elements: Sequence[Value], number: Value) -> Value:
-    """The element with this number."""
-    chosen = elements[-1]
-    for k in range(len(elements) - 2, -1, -1):
-        is_here = mlir.arith.cmpi(mlir.arith.CmpIPredicate.eq, number, b.size_value(k))
-        chosen = mlir.arith.select(is_here, elements[k], chosen)
-    return chosen
-
-
-def _woven(b: LinalgBuilder, columns: Sequence[Value], whole: Value, merged: Sequence[Size]) -> Value:
-    """Columns side by side: one generic that takes each element from its column."""
-    rank = len(merged)
-
-    def body(*scalars: Value) -> Value:
-        return _numbered(b, scalars[:-1], mlir.linalg.IndexOp(rank - 1).result)
-
-    maps = [*[b.axes_map(rank, tuple(range(rank - 1)))] * len(columns), b.identity_map(rank)]
-    return b.generic(columns, [whole], maps, ["parallel"] * rank, body)
-
-
-def _columns_of(b: LinalgBuilder, x: Value) -> list[Value]:
-    """The columns of an array of a few, each without the last axis."""
-    *leading, count = b.shape(x)
-    if count == 1:
-        return [reshape(b, x, leading)]
-    starts = [[0] * len(leading) + [k] for k in range(int(count))]
-    ones = [1] * (len(leading) + 1)
-    return [reshape(b, extract_slice(b, x, start, [*leading, 1], ones), leading) for start in starts]
 
 
 def _sliced(x: Value) -> tuple[Value, list[int], list[int]]:
