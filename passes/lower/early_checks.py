@@ -1,14 +1,15 @@
 """Checks of sizes, all before the first array is computed.
 
 Input: lowered functions. Output: the same, where the checks of a function's first block that follow from the
-sizes of its arguments come first, in their order. Idea: IREE records the work of a device in one command
-buffer from one check to the next, with allocations and a wait of its own each: an autocorrelation of a named
-length had eight of them.
+sizes of its arguments come first, up to one that does not: what fails first is reported.
+Idea: IREE records the work of a device in one command buffer from one check to the next, with allocations and
+a wait of its own each: an autocorrelation of a named length had eight of them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final
 
 from ...dialects import mlir
@@ -43,7 +44,9 @@ def _move(block: Block) -> int:
     if not checks:
         return 0
     needed = _Needed(block)
-    early = [check for check in checks if needed.follows(check.operands[0])]
+    early = list(takewhile(lambda check: needed.follows(check.operands[0]), checks))
+    if not early:
+        return 0
     members = {*early, *needed.members}
     rest = next(operation for operation in operations if operation not in members)
     for operation in operations[operations.index(rest) :]:
