@@ -39,19 +39,8 @@ def eigen(*, with_vectors: bool) -> MakeKernel:
         (type_,) = types
         (size,) = own_sizes(results[0], 1)
         lanes = lanes_for(machine, type_.dtype, vector_columns(size))
-        count, padded = workgroups(batch), lanes.padded(size)
-        length = lanes.stride(size + lanes.width)
-        sizes = [
-            (padded, length),
-            (padded, length),
-            (lanes.panel, length),
-            (padded, lanes.panel),
-            (2 * padded, lanes.panel),
-            (2 * ROWS, lanes.panel),
-            (lanes.width, lanes.stride(size)),
-            (LINES, most(length, 2 * panel_of(lanes))),
-            (2 * panel_of(lanes), length),
-        ]
+        count, length = workgroups(batch), lanes.stride(size + lanes.width)
+        sizes = _reduction_sizes(lanes, size)
         buffers = [scratch(count, rows, columns, lanes) for rows, columns in sizes]
         is_divided = with_vectors and known(size) >= DIVIDED
         is_one_panel = not is_divided and known(size) <= lanes.panel
@@ -95,6 +84,23 @@ def eigen(*, with_vectors: bool) -> MakeKernel:
         return Kernel("eigh", (*results, *buffers), emit, (machine,), (count,), has_parts=lanes.parts > 1)
 
     return make
+
+
+def _reduction_sizes(lanes: Lanes, size: Place) -> list[tuple[Place, Place]]:
+    """Rows and columns of what the reduction of a matrix keeps: the copy of it, the basis, a panel, what it
+    becomes, factors, sums, a strip, lines and pairs."""
+    padded, length = lanes.padded(size), lanes.stride(size + lanes.width)
+    return [
+        (padded, length),
+        (padded, length),
+        (lanes.panel, length),
+        (padded, lanes.panel),
+        (2 * padded, lanes.panel),
+        (2 * ROWS, lanes.panel),
+        (lanes.width, lanes.stride(size)),
+        (LINES, most(length, 2 * panel_of(lanes))),
+        (2 * panel_of(lanes), length),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
