@@ -12,12 +12,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Final
 
 from ....dialects import mlir
 from ....runtime.targets import Target
 from ...base import Pass
-from ...ir.aliases import Operation, Type
+from ...ir.aliases import Operation
 from ..tuning.product_tiles import ARCHITECTURES
 from .builder import Array, Number, Place, branches, index, loop
 from .element_code import Code, Scope, in_memory
@@ -144,10 +145,7 @@ class Stacks:
     @property
     def workgroups(self) -> tuple[Place, ...]:
         """How many workgroups there are."""
-        rows = 1
-        for size in self.program.static_sizes[:-2]:
-            rows *= size
-        return (rows * self._blocks,)
+        return (prod(self.program.static_sizes[:-2]) * self._blocks,)
 
     @property
     def _block(self) -> int:
@@ -195,9 +193,7 @@ class Stacks:
 
 def in_turn(vectors: Sequence[Number]) -> list[Number]:
     """As many vectors, with the first elements of all, then the second ones, and so on."""
-    type_: Type = mlir.ir.VectorType(vectors[0].type)
-    (width,) = mlir.ir.VectorType(type_).shape
-    count = len(vectors)
+    (width,), count = mlir.ir.VectorType(vectors[0].type).shape, len(vectors)
     found = []
     for first in range(0, count * width, width):
         wanted = [divmod(place, count) for place in range(first, first + width)]
