@@ -30,7 +30,8 @@ class Target:
     `fingerprint` names the very machine where that matters (`cpu` alone) and is empty otherwise: it belongs
     in every cache key. `missing_dtypes` are the dtypes that the target has no arithmetic for, and
     `native_f64_math` says whether IREE compiles `math.sin` and its like on f64 there. With `has_channels` the
-    devices of several ranks exchange arrays themselves, by NCCL; else their hosts do.
+    devices of several ranks exchange arrays themselves, by NCCL; else their hosts do. `has_quick_gathers`: a
+    gather of the processor is quicker than loads of its elements.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Target:
     required_features: tuple[str, ...] = ()
     fingerprint: str = ""
     has_channels: bool = False
+    has_quick_gathers: bool = False
 
     def __str__(self) -> str:
         return self.name
@@ -129,6 +131,7 @@ def _cpu_target(detail: str) -> Target:
         flags=(*_LLVM_CPU, *_cpu_flags(model)),
         vector_bits=model.vector_bits,
         required_features=model.required_features,
+        has_quick_gathers=model.has_quick_gathers,
     )
 
 
@@ -143,6 +146,7 @@ def _host_target() -> Target:
         is_host=True,
         required_features=cpu.codegen_features,
         fingerprint=cpu.fingerprint,
+        has_quick_gathers=cpu.has_quick_gathers,
     )
 
 

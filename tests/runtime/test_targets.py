@@ -182,6 +182,9 @@ def test_cpuinfo_of_x86_is_read() -> None:
     assert cpu.vector_bits == 512
     assert cpu.codegen_features == ("avx", "avx2", "avx512f", "sse4_2")
     assert cpu.missing(("avx", "avx512_fp16")) == ("avx512_fp16",)
+    assert cpu.has_quick_gathers
+    assert not parse_cpuinfo("vendor_id : AuthenticAMD\nflags : avx2 avx512f\n", "x86_64").has_quick_gathers
+    assert not parse_cpuinfo("vendor_id : GenuineIntel\nflags : avx2\n", "x86_64").has_quick_gathers
 
 
 def test_cpuinfo_of_riscv_is_read() -> None:

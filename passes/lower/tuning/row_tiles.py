@@ -19,7 +19,6 @@ from .kernel_sizes import LEAST, MOST, SMALL, WORKGROUPS
 from .product_tiles import ARCHITECTURES
 from .texts import divisor
 
-GATHERING: Final = "avx512f"  # AVX2's gathers are no faster than loads, and slower where faults are mitigated
 SHORT: Final = 12  # operations of an element that leave time to wait for the last addition
 LEAST_VECTOR: Final = 64  # elements that are all that is reduced
 KEPT_BYTES: Final = 3 << 14  # of elements of a row on the stack, of which IREE's kernels have 64 KB
@@ -63,7 +62,7 @@ def row_loops(
     width = max(target.vector_bits // bits, 1)
     if target.architecture not in ARCHITECTURES or operations > longest or width < 2:
         return None
-    gathers = GATHERING in target.required_features
+    gathers = target.has_quick_gathers
     known = [size for size in sizes if size is not None]
     if len(known) < len(sizes):
         size = sizes[-1]

@@ -20,6 +20,8 @@ from adze.passes.lower.kernels.executable import Kernel, Kernels, Result
 from adze.passes.lower.kernels.strided_vectors import load_strided
 from adze.passes.lower.kernels.written_kernels import KernelWarning
 from adze.passes.lower.tuning.row_tiles import piece_of
+from adze.runtime.cpu import host_cpu
+from adze.runtime.targets import parse_target
 
 from .interpreter import run_kernel
 from .reductions import AVX2, AVX512, ELEMENTS, VULKAN, given, is_loop, kernels_of, run_reduction
@@ -369,14 +371,40 @@ def test_which_kernels_are_written() -> None:
     assert not is_loop(reversed_columns, 100, 200, dtype=np.complex64)
 
 
-def test_which_elements_are_gathered_by_the_processor() -> None:
-    def taken(x: Any, places: Any) -> Any:
-        return xp.take_along_axis(x, places, 1)
+def along_columns(x: Any, places: Any) -> Any:
+    return xp.take_along_axis(x, places, 1)
 
+
+@pytest.mark.parametrize(
+    ("target", "dtype", "is_gathered"),
+    [
+        ("cpu:skylake-avx512", "float32", True),
+        ("cpu:skylake-avx512", "float16", False),
+        ("cpu:znver4", "float32", False),  # slower than loads there
+        ("cpu:x86-64-v4", "float32", False),
+        ("cpu:x86-64-v3", "float32", False),
+    ],
+)
+def test_which_elements_are_gathered_by_the_processor(target: str, dtype: str, is_gathered: bool) -> None:
     places = np.random.default_rng(0).integers(0, 133, (900, 65), np.int32)
-    for target, dtype, count in ((AVX512, "float32", 1), (AVX2, "float32", 0), (AVX512, "float16", 0)):
-        text = str(kernels_of(taken, given(900, 133).astype(dtype), places, target=target, passes=ELEMENTS))
-        assert ("llvm.intr.masked.gather" in text) == bool(count)
+    x = given(900, 133).astype(dtype)
+    text = str(kernels_of(along_columns, x, places, target=parse_target(target), passes=ELEMENTS))
+    assert ("llvm.intr.masked.gather" in text) == is_gathered
+
+
+@pytest.mark.parametrize("target", ["cpu:skylake-avx512", "cpu:x86-64-v4", "cpu:x86-64-v3"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+def test_elements_are_the_same_gathered_or_loaded(target: str, dtype: Any) -> None:
+    if host_cpu().missing(parse_target(target).required_features):
+        pytest.skip("this processor lacks something of the target's")
+    x = given(90, 133).astype(dtype)
+    places = np.random.default_rng(1).integers(-140, 140, (90, 65), np.int32)
+    program = adze.trace(along_columns, x, places).lower(target).compile()
+    inside = np.where(places < 0, places + 133, places)
+    is_inside = (inside >= 0) & (inside < 133)
+    got = np.asarray(program(x, places))
+    want = np.take_along_axis(x, np.where(is_inside, inside, 0), 1)
+    np.testing.assert_array_equal(got[is_inside], want[is_inside])
 
 
 def test_kernels_that_cannot_be_written_stay_with_iree(monkeypatch: pytest.MonkeyPatch) -> None:
