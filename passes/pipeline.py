@@ -43,6 +43,7 @@ from .lower.kernels.loops.replace import LoopKernels
 from .lower.kernels.loops.select import SelectLoops
 from .lower.kernels.loops.split_lanes import SplitLanes
 from .lower.kernels.partial_columns import PartialColumns
+from .lower.kernels.ranges import SimplifyRanges
 from .lower.kernels.reduction_kernels import ReductionKernels
 from .lower.kernels.routines import ExpandRoutines, RoutineKernels
 from .lower.kernels.row_moves import RowMoves
@@ -148,6 +149,7 @@ AFTER_FLOW: Final[tuple[Pass, ...]] = (
     InlineLayers(),
     DistinctSizes(),
     DivideByConstants(),
+    SimplifyRanges(),
     StencilKernels(),
     PartialColumns(),
     ReductionKernels(),

@@ -18,7 +18,7 @@ from ....dialects.dialect import BY_NAME
 from ....dialects.op import DIALECT
 from ....dialects.ops.indexing.gather import Windows
 from ....dialects.ops.indexing.windows import WindowMap
-from ....dialects.types import BOOL, COMPLEX, INT64, TensorType, from_storage
+from ....dialects.types import BOOL, COMPLEX, INT32, INT64, TensorType, from_storage
 from ....runtime.targets import TargetKind
 from ..builder import LinalgBuilder, Size, Type, Value
 from ..iree.extracted_sources import extractable
@@ -76,17 +76,18 @@ def _clamped_offsets(
 def _clamp_index(b: LinalgBuilder, dtype: np.dtype, index: Value, last: Size) -> tuple[Value, Value]:
     """An index scalar moved into ``0 .. last``, as an `index` value, and whether it was there."""
     arith = mlir.arith
-    i64 = b.scalars.element_type(INT64)
-    wide = (
-        index
-        if dtype.itemsize == 8
-        else (arith.extui(i64, index) if dtype.kind == "u" else arith.extsi(i64, index))
-    )
-    most = arith.index_cast(i64, b.size_value(last))
+    is_short = (
+        dtype.itemsize <= 4 and isinstance(last, int) and last < 2**31
+    )  # vectors have twice as many then
+    type_ = b.scalars.element_type(INT32 if is_short else INT64)
+    wide = index
+    if index.type != type_:
+        wide = arith.extui(type_, index) if dtype.kind == "u" else arith.extsi(type_, index)
+    most = arith.constant(type_, last) if is_short else arith.index_cast(type_, b.size_value(last))
     if dtype.kind == "u":
         clamped = arith.minui(wide, most)
     else:
-        clamped = arith.maxsi(arith.minsi(wide, most), arith.constant(i64, 0))
+        clamped = arith.maxsi(arith.minsi(wide, most), arith.constant(type_, 0))
     inside = arith.cmpi(arith.CmpIPredicate.eq, clamped, wide)
     return arith.index_cast(mlir.ir.IndexType.get(b.context), clamped), inside
 
@@ -292,16 +293,14 @@ def _inserted(indices: Value, k: int) -> Value | None:
 
 def _last_starts(
     b: LinalgBuilder, numbers: WindowMap, shape: Sequence[Size], window: Sequence[Size]
-) -> dict[int, Value]:
+) -> dict[int, Size]:
     """For each indexed axis, the last position at which a window may start."""
-    return {
-        axis: b.size_value(b.calculate("size_sub", shape[axis], window[axis]))
-        for axis in numbers.start_index_map
-    }
+    lasts = {axis: b.calculate("size_sub", shape[axis], window[axis]) for axis in numbers.start_index_map}
+    return {axis: last if isinstance(last, int) else b.size_value(last) for axis, last in lasts.items()}
 
 
 def _coordinates(
-    b: LinalgBuilder, numbers: WindowMap, dtype: np.dtype, scalars: Sequence[Value], lasts: dict[int, Value]
+    b: LinalgBuilder, numbers: WindowMap, dtype: np.dtype, scalars: Sequence[Value], lasts: dict[int, Size]
 ) -> tuple[list[Value], Value]:
     """Inside a generic over the result: the operand's coordinates, and whether the window is inside."""
     arith = mlir.arith

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from math import prod
 from typing import Final, TypeAlias
 
 from ....dialects import mlir
@@ -17,11 +18,21 @@ from ...ir.aliases import Operation, Type, Value
 from .builder import Array, Number, Place, broadcast, constant, index, product
 from .computed_places import Affine, Known, Places
 from .counted_sizes import Size
-from .gathers import can_gather, gather
+from .gathers import (
+    can_gather,
+    gather,
+    has_short_places,
+    is_row_major,
+    lanes_of,
+    linear_places,
+    load_each,
+)
 from .reduction_programs import COMBINING, EXTRACT, Constant, Loaded, ReductionProgram, Scalar, Source, Step
 from .strided_vectors import gathered, load_strided
 
 _BIT: Final = 1
+WIDENING: Final = frozenset(f"arith.{name}" for name in ("index_cast", "index_castui", "extsi", "extui"))
+"""Casts of integers to wider ones."""
 
 Key: TypeAlias = "Value | Step"
 """A number that is known: a value of the code of an element, or what a step has reduced."""
@@ -88,6 +99,25 @@ class Code:
             self._needs[step] = found
         return self._needs[step]
 
+    def shifted(self, step: Step, place: Value) -> tuple[Value, int]:
+        """The number that a place is computed from by adding a constant, and that constant, by their last 32
+        bits."""
+        if self.affine(step, place) is not None or isinstance(place.owner, mlir.ir.Block):
+            return place, 0
+        operation = place.owner.operation
+        if operation.name in WIDENING and str(operation.operands[0].type) in ("i32", "i64"):
+            return self.shifted(step, operation.operands[0])
+        if operation.name in ("arith.addi", "arith.subi"):
+            sign = 1 if operation.name == "arith.addi" else -1
+            left, right = operation.operands
+            if sign == 1 and (number := self.affine(step, left)) is not None and number.is_constant:
+                left, right = right, left
+            number = self.affine(step, right)
+            if number is not None and number.is_constant:
+                base, more = self.shifted(step, left)
+                return base, more + sign * number.constant
+        return place, 0
+
     def element_of(self, source: Loaded) -> Type:
         """The type of an array's elements as they are computed with."""
         return mlir.ir.RankedTensorType(self.program.arguments[source.argument]).element_type
@@ -107,6 +137,7 @@ class Scope:
 
     `count`: how many elements there are from the place of the last loop on; 0 where no vector is. `above`:
     scopes that know fewer loops. `kept`: what is known of a key that lies somewhere else, such as in memory.
+    `lanes`: by places along the axes of an array and their sizes, the places in row-major order one by one.
     """
 
     code: Code
@@ -115,6 +146,7 @@ class Scope:
     above: Sequence[Scope] = ()
     kept: Callable[[Key], Number | None] = lambda key: None
     values: dict[Key, Number] = field(default_factory=dict)
+    lanes: dict[tuple[Value | int, ...], list[Number]] = field(default_factory=dict)
 
     @property
     def has_vectors(self) -> bool:
@@ -232,8 +264,31 @@ class Scope:
         assert isinstance(self.count, int)
         if self.code.has_gathers and can_gather(array):
             return from_memory(gather(array, self.code.width, self.count, places), element)
+        if is_row_major(array) and has_short_places(array):
+            return from_memory(self._loaded(step, array, values), element)
         lanes = [[_lane(place, lane) for place in places] for lane in range(self.count)]
         return from_memory(gathered(array, self.code.width, lanes), element)
+
+    def _loaded(self, step: Step, array: Array, values: Sequence[Value]) -> Number:
+        """The elements at several places, one by one; places that differ by constants are computed once."""
+        assert isinstance(self.count, int)
+        sizes = [int(size) for size in array.type.shape]
+        bases, further = list(values), 0
+        shifted = [self.code.shifted(step, value) for value in values]
+        for (_, more), size in zip(shifted, sizes, strict=True):
+            further = further * size + more
+        if prod(sizes) + abs(further) < 2**31:
+            bases = [base for base, _ in shifted]
+        else:
+            further = 0
+        may_be_negative = any(
+            more > 0 for _, more in shifted
+        )  # what is not a place until a constant is added
+        key = (*bases, *sizes, may_be_negative)
+        if key not in self.lanes:
+            linear = linear_places(array, self.code.width, [self._operand(base) for base in bases])
+            self.lanes[key] = lanes_of(linear, self.count, may_be_negative=may_be_negative)
+        return load_each(array, self.code.width, self.lanes[key], further)
 
     def _read(self, source: Source, loops: tuple[int, ...]) -> Number:
         """A constant, what a step computes or has reduced, or elements of an array."""

@@ -16,7 +16,7 @@ from ....runtime.targets import Target
 from ...base import Pass
 from ...ir.aliases import Value
 from ..tuning.row_tiles import element_loops
-from .element_code import Code
+from .element_code import WIDENING, Code
 from .element_pieces import Pieces
 from .element_reader import read_elements
 from .reduced_rows import Rows
@@ -64,9 +64,24 @@ def _varying(code: Code, step: Step) -> list[Value]:
             continue
         if code.affine(step, value) is not None and value != step.result:
             continue
-        found.append(value)
         owner = value.owner
-        if not isinstance(owner, mlir.ir.Block):
-            operands = list(owner.operation.operands)
-            left += operands[1:] if owner.operation.name == EXTRACT else operands
+        if isinstance(owner, mlir.ir.Block):
+            found.append(value)
+            continue
+        operands = list(owner.operation.operands)
+        left += operands[1:] if owner.operation.name == EXTRACT else operands
+        if not _is_place(value):
+            found.append(value)
     return found
+
+
+def _is_place(value: Value) -> bool:
+    """Whether a value is a number of 32 bits as a place, which vectors of places hold as it was."""
+    operation = value.owner.operation
+    if operation.name not in WIDENING:
+        return False
+    source = operation.operands[0]
+    is_last = isinstance(value.type, mlir.ir.IndexType)
+    if not is_last and any(use.owner.operation.name not in WIDENING for use in value.uses):
+        return False
+    return str(source.type) == "i32" or (not isinstance(source.owner, mlir.ir.Block) and _is_place(source))

@@ -6,8 +6,7 @@ func.func @f(%x: tensor<10xf32>, %i: tensor<i32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 
-// CHECK: %0 = arith.extsi %extracted : i32 to i64
-// CHECK: %1 = arith.minsi %0, %c6_i64 : i64
-// CHECK: %2 = arith.maxsi %1, %c0_i64 : i64
-// CHECK: %3 = arith.index_cast %2 : i64 to index
-// CHECK: %extracted_slice = tensor.extract_slice %arg0[%3] [4] [1] : tensor<10xf32> to tensor<4xf32>
+// CHECK: %0 = arith.minsi %extracted, %c6_i32 : i32
+// CHECK: %1 = arith.maxsi %0, %c0_i32 : i32
+// CHECK: %2 = arith.index_cast %1 : i32 to index
+// CHECK: %extracted_slice = tensor.extract_slice %arg0[%2] [4] [1] : tensor<10xf32> to tensor<4xf32>

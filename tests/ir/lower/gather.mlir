@@ -6,9 +6,8 @@ func.func @f(%x: tensor<5x6xf32>, %i: tensor<4x1xi32>) -> tensor<4x6xf32> {
   return %0 : tensor<4x6xf32>
 }
 
-// CHECK: [[WIDE:%.+]] = arith.extsi {{.*}} : i32 to i64
-// CHECK: [[UPPER:%.+]] = arith.minsi [[WIDE]], %c4_i64 : i64
-// CHECK: arith.maxsi [[UPPER]], %c0_i64 : i64
+// CHECK: [[UPPER:%.+]] = arith.minsi {{.*}}, %c4_i32 : i32
+// CHECK: arith.maxsi [[UPPER]], %c0_i32 : i32
 // CHECK: [[ROWS:%.+]] = iree_linalg_ext.gather dimension_map = [0] ins(%arg0, {{.*}} : tensor<5x6xf32>, tensor<4xi64>)
 // CHECK: iree_tensor_ext.compute_barrier.start [[ROWS]] : tensor<4x6xf32>
 // CHECK-NOT: arith.select

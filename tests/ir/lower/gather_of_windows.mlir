@@ -7,11 +7,11 @@ func.func @f(%arg0: tensor<5x6xf32>, %arg1: tensor<4x2xi32>) -> tensor<4x2x3xf32
 }
 
 // CHECK: [[ROW:%.+]] = linalg.index 1 : index
-// CHECK: [[FIRST:%.+]] = arith.minsi {{.*}}, %c3_i64 : i64
+// CHECK: [[FIRST:%.+]] = arith.minsi {{.*}}, %c3_i32 : i32
 // CHECK: [[INSIDE1:%.+]] = arith.cmpi eq
 // CHECK: [[Y:%.+]] = arith.addi [[ROW]]
 // CHECK: [[COLUMN:%.+]] = linalg.index 2 : index
-// CHECK: arith.minsi {{.*}}, %c3_i64 : i64
+// CHECK: arith.minsi {{.*}}, %c3_i32 : i32
 // CHECK: [[INSIDE2:%.+]] = arith.cmpi eq
 // CHECK: [[INSIDE:%.+]] = arith.andi [[INSIDE1]], [[INSIDE2]] : i1
 // CHECK: [[X:%.+]] = arith.addi [[COLUMN]]

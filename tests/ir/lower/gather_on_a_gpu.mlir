@@ -11,7 +11,7 @@ func.func @f(%arg0: tensor<5x6xf32>, %arg1: tensor<4x1xi32>) -> tensor<4x6xf32> 
 // CHECK-CUDA-NOT: tensor.extract
 
 // CHECK-VULKAN: linalg.generic {{.*}}ins({{.*}} : tensor<4xi32>) outs({{.*}} : tensor<4x6xf32>)
-// CHECK-VULKAN: [[CLAMPED:%.+]] = arith.maxsi {{.*}}, %c0_i64 : i64
-// CHECK-VULKAN: [[ROW:%.+]] = arith.index_cast [[CLAMPED]] : i64 to index
+// CHECK-VULKAN: [[CLAMPED:%.+]] = arith.maxsi {{.*}}, %c0_i32 : i32
+// CHECK-VULKAN: [[ROW:%.+]] = arith.index_cast [[CLAMPED]] : i32 to index
 // CHECK-VULKAN: tensor.extract %arg0{{\[}}[[ROW]],
 // CHECK-VULKAN-NOT: iree_linalg_ext.gather

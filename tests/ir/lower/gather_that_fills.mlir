@@ -6,9 +6,8 @@ func.func @f(%x: tensor<5x6xf32>, %i: tensor<4x1xi32>) -> tensor<4x6xf32> {
   return %0 : tensor<4x6xf32>
 }
 
-// CHECK: [[WIDE:%.+]] = arith.extsi {{.*}} : i32 to i64
 // CHECK: [[CLAMPED:%.+]] = arith.maxsi
-// CHECK: arith.cmpi eq, [[CLAMPED]], [[WIDE]] : i64
+// CHECK: arith.cmpi eq, [[CLAMPED]], {{.*}} : i32
 // CHECK: iree_linalg_ext.gather
 // CHECK: [[ROWS:%.+]] = iree_tensor_ext.compute_barrier.start
 // CHECK: linalg.generic {{.*}}ins([[ROWS]], {{.*}} : tensor<4x6xf32>, tensor<4xi1>)

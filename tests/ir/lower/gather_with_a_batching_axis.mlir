@@ -8,8 +8,8 @@ func.func @f(%arg0: tensor<3x5xf32>, %arg1: tensor<3x4x1xi32>) -> tensor<3x4xf32
 
 // CHECK: linalg.generic {{.*}}ins({{.*}} : tensor<3x4xi32>)
 // CHECK: [[ROW:%.+]] = linalg.index 0 : index
-// CHECK: [[UPPER:%.+]] = arith.minsi {{.*}}, %c4_i64 : i64
-// CHECK: [[LOWER:%.+]] = arith.maxsi [[UPPER]], %c0_i64 : i64
-// CHECK: [[COLUMN:%.+]] = arith.index_cast [[LOWER]] : i64 to index
+// CHECK: [[UPPER:%.+]] = arith.minsi {{.*}}, %c4_i32 : i32
+// CHECK: [[LOWER:%.+]] = arith.maxsi [[UPPER]], %c0_i32 : i32
+// CHECK: [[COLUMN:%.+]] = arith.index_cast [[LOWER]] : i32 to index
 // CHECK: tensor.extract %arg0{{\[}}[[ROW]], [[COLUMN]]{{\]}} : tensor<3x5xf32>
 // CHECK-NOT: iree_linalg_ext.gather

@@ -6,7 +6,7 @@ func.func @f(%x: tensor<5x6xf32>, %i: tensor<4x1xi32>, %u: tensor<4x6xf32>) -> t
   return %0 : tensor<5x6xf32>
 }
 
-// CHECK: arith.cmpi eq, {{.*}} : i64
+// CHECK: arith.cmpi eq, {{.*}} : i32
 // CHECK: [[UPDATES:%.+]] = iree_tensor_ext.compute_barrier.start %arg2 :
 // CHECK: [[INDICES:%.+]] = iree_tensor_ext.compute_barrier.start {{.*}} : tensor<4x1xi64>
 // CHECK: [[MASK:%.+]] = iree_tensor_ext.compute_barrier.start {{.*}} : tensor<4xi1>

@@ -6,7 +6,7 @@ func.func @f(%x: tensor<5x6xi32>, %i: tensor<4x1xi32>, %u: tensor<4x6xi32>) -> t
   return %0 : tensor<5x6xi32>
 }
 
-// CHECK: arith.minsi {{.*}}, %c4_i64 : i64
-// CHECK: arith.maxsi {{.*}}, %c0_i64 : i64
+// CHECK: arith.minsi {{.*}}, %c4_i32 : i32
+// CHECK: arith.maxsi {{.*}}, %c0_i32 : i32
 // CHECK: iree_linalg_ext.scatter dimension_map = [0] unique_indices(false) ins({{.*}} : tensor<4x6xi32>, tensor<4x1xi64>) outs(
 // CHECK: iree_linalg_ext.yield %arg3 : i32

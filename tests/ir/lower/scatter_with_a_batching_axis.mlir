@@ -7,8 +7,8 @@ func.func @f(%arg0: tensor<3x5xf32>, %arg1: tensor<3x4x1xi32>, %arg2: tensor<3x4
 }
 
 // CHECK: [[ROW:%.+]] = linalg.index 0 : index
-// CHECK: arith.minsi {{.*}}, %c4_i64 : i64
-// CHECK: [[COLUMN:%.+]] = arith.index_cast {{.*}} : i64 to index
+// CHECK: arith.minsi {{.*}}, %c4_i32 : i32
+// CHECK: [[COLUMN:%.+]] = arith.index_cast {{.*}} : i32 to index
 // CHECK: [[BEFORE:%.+]] = arith.muli [[ROW]], %c5 : index
 // CHECK: arith.addi [[BEFORE]], [[COLUMN]] : index
 // CHECK: iree_linalg_ext.scatter dimension_map = [0] unique_indices(false) ins({{.*}} : tensor<12xf32>, tensor<12x1xi64>) outs({{.*}} : tensor<15xf32>)

@@ -22,6 +22,7 @@ from ...convert import Conversion
 from ...lowering import Lowering
 from ...merge_elementwise import merge_elementwise
 from ...scalars import NO_INLINE
+from ..ranges import simplify_ranges
 from .allocations import Scratch, settle_allocations, settle_for_threads
 from .buffers import drop_self_copies, read_directly, write_directly
 from .builder import KernelBuilder
@@ -41,7 +42,6 @@ from .outline import KERNEL
 from .paired_steps import copied_elements, pair_steps
 from .parameters import constants_to_arguments, order_results, share_buffers, to_buffers
 from .partial_sums import cut_sums
-from .ranges import simplify_ranges
 from .register_tiles import keep_in_registers
 from .repeat import repeat_cheap
 from .rewritten import rewrite_refused

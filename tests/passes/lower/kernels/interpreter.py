@@ -381,6 +381,9 @@ def of_memory(operation: Any, kind: str) -> Callable[..., Any]:
     if kind == "collapse_shape":
         shape = [-1 if n < 0 else n for n in mlir.ir.MemRefType(type_).shape]
         return lambda _, x: x.seen_as(shape)
+    if kind == "reinterpret_cast":
+        shape = list(attributes["static_sizes"])
+        return lambda _, x: x.seen_as(shape)
     if kind == "extract_aligned_pointer_as_index":
         return address_of
     if kind == "dim":

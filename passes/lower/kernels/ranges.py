@@ -1,16 +1,20 @@
-"""Integer ranges: clamps and checks of indices that loops of known bounds keep inside are dropped.
+"""The pass `simplify-ranges`: clamps and checks of indices that are inside anyway are dropped.
 
-Input: the code of a kernel on tensors. Output: the same, where a comparison that is decided is a constant and
-a minimum or maximum that is decided is an operand. MLIR's own pass for this is not in the wheel.
+Input: the code of a kernel, or a program in IREE's phase `flow`. Output: the same, where a comparison that is
+decided by the ranges of integers is a constant, and a minimum or maximum that is decided an operand. MLIR's
+own pass for this is not in the wheel.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from .....dialects import mlir
-from ....ir.aliases import Block, Operation, Value
-from .walk import operations_inside
+from ....dialects import mlir
+from ...base import Pass
+from ...ir.aliases import Block, Operation, Value
+from .loops.walk import nested, operations_inside
 
 Range = tuple[int, int]
 
@@ -18,13 +22,44 @@ DEEPEST: Final = 100  # steps back from a number, behind which nothing is known
 _CASTS: Final = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui")
 _EXTREMA: Final = ("arith.minsi", "arith.minui", "arith.maxsi", "arith.maxui")
 _ARITHMETIC: Final = ("arith.addi", "arith.subi", "arith.muli")
+_KERNEL: Final = "flow.executable"
 _EQ, _NE, _SLT, _SLE, _SGT, _SGE = range(6)
+
+
+@dataclass(frozen=True)
+class SimplifyRanges(Pass):
+    """Drop clamps and checks that the ranges of integers decide from the kernels of IREE's phase `flow`."""
+
+    name = "simplify-ranges"
+    leaves_adze = False
+
+    def run(self, module: mlir.ir.Module) -> bool:
+        """Whether an op was replaced."""
+        with module.context, mlir.ir.Location.unknown():
+            mlir.load_dialects(module.context)
+            kernels = [each.operation for each in module.body.operations if each.operation.name == _KERNEL]
+            replaced = [_simplify(list(nested(kernel))) for kernel in kernels]
+        return any(replaced)
+
+
+def _simplify(operations: Sequence[Operation]) -> int:
+    """Replace what the ranges decide, and erase what nothing uses then; how many ops were replaced."""
+    replaced = _replace(operations)
+    if replaced:
+        for operation in reversed(operations):
+            if operation.name.startswith("arith.") and next(iter(operation.results[0].uses), None) is None:
+                operation.erase()
+    return replaced
 
 
 def simplify_ranges(module: mlir.ir.Module) -> int:
     """Replace what the ranges decide, in place; how many ops were replaced."""
+    return _replace(operations_inside(module))
+
+
+def _replace(operations: Iterable[Operation]) -> int:
     ranges, replaced = _Ranges(), 0
-    for operation in operations_inside(module):
+    for operation in operations:
         if operation.name == "arith.cmpi" and _is_integer(operation.operands[0]):
             decided = ranges.decided(operation)
             if decided is not None:
@@ -32,12 +67,29 @@ def simplify_ranges(module: mlir.ir.Module) -> int:
                     flag = mlir.arith.constant(mlir.ir.IntegerType.get_signless(1), int(decided))
                 operation.results[0].replace_all_uses_with(flag)
                 replaced += 1
+        elif operation.name == "arith.select":
+            selected = _selected(operation)
+            if selected is not None:
+                operation.results[0].replace_all_uses_with(selected)
+                replaced += 1
         elif operation.name in _EXTREMA and _is_integer(operation.results[0]):
             chosen = ranges.chosen(operation)
             if chosen is not None and next(iter(operation.results[0].uses), None) is not None:
                 operation.results[0].replace_all_uses_with(chosen)
                 replaced += 1
     return replaced
+
+
+def _selected(operation: Operation) -> Value | None:
+    """What is selected by a condition that is a constant."""
+    condition, yes, no = operation.operands
+    owner = condition.owner
+    if isinstance(owner, mlir.ir.Block) or owner.operation.name != "arith.constant":
+        return None
+    flag = owner.operation.attributes["value"]
+    if not isinstance(flag, mlir.ir.BoolAttr):
+        return None
+    return yes if flag.value else no
 
 
 def _is_integer(value: Value) -> bool:
@@ -137,6 +189,9 @@ class _Ranges:
         if name == "arith.remsi":
             (a, _), (c, d) = (self.of(v) for v in operation.operands)
             return (0 if a >= 0 else 1 - c, c - 1) if c == d and c > 0 else unknown
+        if name == "arith.andi":
+            most = [high for low, high in (self.of(v) for v in operation.operands) if low >= 0]
+            return (0, min(most)) if most else unknown
         return unknown
 
     def _of_cast(self, operation: Operation, unknown: Range) -> Range:

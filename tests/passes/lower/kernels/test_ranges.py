@@ -1,11 +1,11 @@
-"""What the ranges of integers in loop kernels decide, and what they must leave alone."""
+"""What the ranges of integers in kernels decide, and what they must leave alone."""
 
 from __future__ import annotations
 
 import pytest
 
 from adze.dialects import mlir
-from adze.passes.lower.kernels.loops.ranges import simplify_ranges
+from adze.passes.lower.kernels.ranges import simplify_ranges
 
 PROGRAM = """
 func.func @kernel(%b: i1, %n: i32) -> i1 {{
@@ -15,6 +15,8 @@ func.func @kernel(%b: i1, %n: i32) -> i1 {{
   %most = arith.constant 2147483647 : i32
   %signed = arith.extsi %b : i1 to i32
   %unsigned = arith.extui %b : i1 to i32
+  %two = arith.constant 2 : i32
+  %masked = arith.andi %n, %one : i32
   %next = arith.addi %n, %one : i32
   %0 = {comparison}
   return %0 : i1
@@ -43,6 +45,9 @@ def decided(comparison: str) -> bool | None:
         ("arith.cmpi sgt, %next, %n : i32", None),  # it may wrap
         ("arith.cmpi sle, %next, %most : i32", True),
         ("arith.cmpi ult, %n, %most : i32", None),
+        ("arith.cmpi slt, %masked, %two : i32", True),
+        ("arith.cmpi sge, %masked, %one : i32", None),
+        ("arith.cmpi sge, %masked, %zero : i32", True),
     ],
 )
 def test_comparisons(comparison: str, expected: bool | None) -> None:
