@@ -54,17 +54,18 @@ def float_to_integer(x: Term, width: int, signed: bool) -> Term:
     kind = integer_type(width)
     low = -(2 ** (width - 1)) if signed else 0
     high = 2 ** (width - 1) - 1 if signed else 2**width - 1
+    if width < 32:  # floats hold both ends, and vectors of 32 bits both numbers
+        above = choose(x >= float(low), x, float(low))
+        clamped = choose(above <= float(high), above, float(high))
+        wide = Term(mlir.arith.fptosi(integer_type(32), clamped.value))
+        return Term(mlir.arith.trunci(kind, choose(x.is_nan(), constant(integer_type(32), 0), wide).value))
     limit = 2.0 ** (width - 1 if signed else width)
     inside = (x >= float(low)) & (x < limit)
     if not signed:
         inside = (x > -1.0) & (x < limit)
     safe = choose(inside, x, 0.0)
     build = mlir.arith.fptosi if signed else mlir.arith.fptoui
-    if width < 32:
-        wide = Term(mlir.arith.fptosi(integer_type(32), safe.value))
-        converted = Term(mlir.arith.trunci(kind, wide.value))
-    else:
-        converted = Term(build(kind, safe.value))
+    converted = Term(build(kind, safe.value))
     top, bottom = constant(kind, high), constant(kind, low)
     return choose(inside, converted, choose(x >= limit, top, choose(x < 0.0, bottom, 0)))
 

@@ -7,10 +7,10 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xi8> {
 }
 
 // CHECK: [[LOW:%.+]] = arith.cmpf oge, %in, {{.*}} : f32
-// CHECK: [[HIGH:%.+]] = arith.cmpf olt, %in, {{.*}} : f32
-// CHECK: [[FITS:%.+]] = arith.andi [[LOW]], [[HIGH]] : i1
-// CHECK: [[SAFE:%.+]] = arith.select [[FITS]], %in, {{.*}} : f32
-// CHECK: arith.fptosi [[SAFE]] : f32 to i32
-// CHECK: [[BELOW:%.+]] = arith.select {{.*}}, %c-128_i8, %c0_i8 : i8
-// CHECK: [[OUTSIDE:%.+]] = arith.select {{.*}}, %c127_i8, [[BELOW]] : i8
-// CHECK: arith.select [[FITS]], {{.*}}, [[OUTSIDE]] : i8
+// CHECK: [[ABOVE:%.+]] = arith.select [[LOW]], %in, {{.*}} : f32
+// CHECK: [[HIGH:%.+]] = arith.cmpf ole, [[ABOVE]], {{.*}} : f32
+// CHECK: [[CLAMPED:%.+]] = arith.select [[HIGH]], [[ABOVE]], {{.*}} : f32
+// CHECK: [[WIDE:%.+]] = arith.fptosi [[CLAMPED]] : f32 to i32
+// CHECK: [[NAN:%.+]] = arith.cmpf {{uno|une}}, %in, %in : f32
+// CHECK: [[NUMBER:%.+]] = arith.select [[NAN]], %c0_i32, [[WIDE]] : i32
+// CHECK: arith.trunci [[NUMBER]] : i32 to i8
