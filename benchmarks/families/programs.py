@@ -80,6 +80,20 @@ def page_rank(peer: Peer, source: Any, target: Any, rank: Any) -> Any:
     return peer.lax.fori_loop(0, 20, step, rank)
 
 
+def steps_away(peer: Peer, links: Any) -> Any:
+    """How many links lead from the first node to each, breadth first; -1 where none do."""
+    xp = peer.xp
+    away = xp.where(xp.arange(len(links)) == 0, 0, -1)
+
+    def step(state: Any) -> Any:
+        away, depth, _ = state
+        new = (links & (away == depth)[:, None]).any(0) & (away < 0)
+        return xp.where(new, depth + 1, away), depth + 1, new.any()
+
+    first = (away, xp.asarray(0, away.dtype), xp.asarray(True))
+    return peer.lax.while_loop(lambda state: state[2], step, first)[0]
+
+
 def life(peer: Peer, cells: Any) -> Any:
     """Conway's game on a torus."""
     xp = peer.xp
@@ -245,6 +259,7 @@ CASES = (
         lambda d: (d.integers(1000, 8000), d.integers(1000, 8000), d.positive(1000)),
         numpy=None,
     ),
+    Case("breadth first 300 nodes", steps_away, lambda d: (d.positive(300, 300) < 0.515,), numpy=None),
     Case("game of life 256 x 256", life, lambda d: (d.integers(2, 256, 256),), numpy=None),
     Case("tridiagonal 1,000", tridiagonal, lambda d: (d.normal(1000),), numpy=None),
     Case(

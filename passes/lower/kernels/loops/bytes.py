@@ -1,7 +1,7 @@
 """Bools in memory as bytes: IREE packs a memref of i1 to bits, while a tensor of i1 is bytes.
 
-Input: the code of a kernel on buffers, with loads and stores alone. Output: the same with memrefs of i8 where
-they were of i1; a load is truncated to i1 and a store extended from it.
+Input: the code of a kernel on buffers, with loads and stores alone, also of vectors. Output: the same with
+memrefs of i8 where they were of i1; a load is truncated to i1 and a store extended from it.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def store_bytes(module: mlir.ir.Module) -> None:
                 for argument in inner.arguments:
                     _widen(argument)
     for operation in operations:
-        if operation.name == "memref.load":
+        if operation.name in ("memref.load", "vector.load"):
             _truncate(operation)
-        elif operation.name == "memref.store":
+        elif operation.name in ("memref.store", "vector.store"):
             _extend(operation)
     declare_arguments(function, block)
 
@@ -48,22 +48,31 @@ def _is_of_bools(type_: Type) -> bool:
 
 
 def _is_bool(type_: Type) -> bool:
-    return isinstance(type_, mlir.ir.IntegerType) and type_.width == 1
+    element = mlir.ir.VectorType(type_).element_type if isinstance(type_, mlir.ir.VectorType) else type_
+    return isinstance(element, mlir.ir.IntegerType) and element.width == 1
+
+
+def _as_bytes(type_: Type) -> Type:
+    """A bool, or a vector of them, as bytes."""
+    byte = mlir.ir.IntegerType.get_signless(8)
+    return mlir.ir.VectorType.get(type_.shape, byte) if isinstance(type_, mlir.ir.VectorType) else byte
 
 
 def _truncate(load: Operation) -> None:
     bit = load.results[0].type
     if not _is_bool(bit):
         return
-    byte = mlir.ir.MemRefType(load.operands[0].type).element_type
+    attributes = {name: load.attributes[name] for name in load.attributes}
     with mlir.ir.InsertionPoint(load):
-        loaded = mlir.ir.Operation.create("memref.load", results=[byte], operands=list(load.operands))
+        loaded = mlir.ir.Operation.create(
+            load.name, results=[_as_bytes(bit)], operands=list(load.operands), attributes=attributes
+        )
         load.results[0].replace_all_uses_with(mlir.arith.trunci(bit, loaded.results[0]))
     load.erase()
 
 
 def _extend(store: Operation) -> None:
-    if _is_bool(store.operands[0].type):
-        byte = mlir.ir.MemRefType(store.operands[1].type).element_type
+    value = store.operands[0]
+    if _is_bool(value.type):
         with mlir.ir.InsertionPoint(store):
-            store.operands[0] = mlir.arith.extui(byte, store.operands[0])
+            store.operands[0] = mlir.arith.extui(_as_bytes(value.type), value)

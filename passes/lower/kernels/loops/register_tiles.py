@@ -30,7 +30,8 @@ def keep_in_registers(module: mlir.ir.Module, target: Target) -> None:
         found = reduction_of(generic)
         if found is not None and _gains(found):
             with mlir.ir.InsertionPoint(generic), generic.location:
-                _emit(found, max(target.vector_bits // (8 * found.widest), 1), _registers(target))
+                width = max(target.vector_bits // (8 * found.widest(found.results[-1])), 1)
+                _emit(found, width, _registers(target))
             generic.erase()
 
 
@@ -63,7 +64,7 @@ def _emit(found: Reduced, width: int, registers: int) -> None:
     rows = found.size(others[-1]) if others else 1
     of_rows = parts_of(rows, TILE if vectors == 1 else most)
     high = of_rows[0][2]
-    wide = width * max(min(tile // high, vectors), 1)
+    fit = max(tile // high, 1)
 
     def nest(at: Mapping[int, Place], outer: Sequence[int]) -> None:
         if outer:
@@ -71,7 +72,7 @@ def _emit(found: Reduced, width: int, registers: int) -> None:
                 nest({**at, outer[0]: i}, outer[1:])
             return
         # The columns are the outer loop: what they take stays in the first cache for all rows.
-        for across in _tiles_across(columns, wide, width, high):
+        for across in _tiles_across(columns, width, fit):
             with across as vectors:
                 for first, stop, size in of_rows:
                     with loop(first, stop, size) as i:
@@ -82,28 +83,40 @@ def _emit(found: Reduced, width: int, registers: int) -> None:
 
 
 def _tiles_across(
-    columns: Place, wide: int, width: int, rows: int
+    columns: Place, width: int, fit: int
 ) -> Iterator[AbstractContextManager[Sequence[tuple[Place, int]]]]:
-    """The columns in tiles, each the places and widths of its vectors: a loop over those that are `wide`, and
-    what is left in vectors that are ever narrower, in loops, too, where the number of columns is unknown."""
+    """The columns in tiles of up to `fit` vectors, each the places and widths of its vectors: a loop over
+    those of one size, and what is left in vectors that are ever narrower, in loops, too, where the number of
+    columns is unknown. Rows that fit into one tile are read from end to end."""
     if not isinstance(columns, int):
         first: Place = 0
-        for step, part in ((wide, width), (width, width), (NARROWEST, NARROWEST), (1, 1)):
+        for step, part in ((fit * width, width), (width, width), (NARROWEST, NARROWEST), (1, 1)):
             stop = columns - columns % step
             yield _looped(first, stop, step, part)
             first = stop
         return
-    whole = columns - columns % wide
+    parts = _vectors(columns, width)
+    if len(parts) <= fit:
+        yield nullcontext(parts)
+        return
+    full = columns // width
+    wide = -(-full // -(-full // fit)) if full else 1  # tiles that are as equal as may be
+    whole = full - full % wide
     if whole:
-        yield _looped(0, whole, wide, width)
-    left: list[tuple[Place, int]] = []
-    while whole < columns:
-        part = min(width, 1 << ((columns - whole).bit_length() - 1))
-        left.append((whole, part))
-        whole += part
-    together = max(TILE // rows, 1)
-    for start in range(0, len(left), together):
-        yield nullcontext(left[start : start + together])
+        yield _looped(0, whole * width, wide * width, width)
+    for start in range(whole, len(parts), fit):
+        yield nullcontext(parts[start : start + fit])
+
+
+def _vectors(columns: int, width: int) -> list[tuple[Place, int]]:
+    """The places and widths of vectors, all of them full but for the last ones."""
+    parts: list[tuple[Place, int]] = []
+    first = 0
+    while first < columns:
+        part = min(width, 1 << ((columns - first).bit_length() - 1))
+        parts.append((first, part))
+        first += part
+    return parts
 
 
 @contextmanager

@@ -33,7 +33,7 @@ def sum_in_vectors(module: mlir.ir.Module, target: Target) -> None:
         found = reduction_of(generic)
         if found is None or not _gains(found):
             continue
-        widest = max(target.vector_bits // (8 * found.widest), 1)
+        widest = max(target.vector_bits // (8 * found.widest(found.steps[-1])), 1)
         steps = found.sizes[found.steps[-1]]
         width = widest if steps is None else min(widest, 1 << (steps.bit_length() - 1))
         with mlir.ir.InsertionPoint(generic), generic.location:

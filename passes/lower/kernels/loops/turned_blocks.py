@@ -14,7 +14,7 @@ from typing import Final
 
 from .....dialects import mlir
 from .....runtime.targets import Target
-from ..builder import Array, Number, Place, loop
+from ..builder import Array, Number, Place, broadcast, loop
 from ..linalg.vectors import transposed
 from .vector_reductions import Reduced, elementwise_of, is_dense
 from .walk import operations_named
@@ -84,7 +84,9 @@ class _Blocks:
                 exchanged[k][lane] if k in exchanged else found.taken(k, here, self.along, width)
                 for k in range(found.inputs)
             ]
-            results += found.computed(numbers, here, self.along, width, yielded)
+            (number,) = found.computed(numbers, here, self.along, width, yielded)
+            vector = mlir.ir.VectorType.get([width], number.element)
+            results.append(number if number.is_vector else broadcast(number, vector))
         side = self.along if found.inputs in turned else self.across
         rows = transposed(results) if found.inputs in turned else results
         target = Array(found.operation.operands[found.inputs])
@@ -121,7 +123,8 @@ def _width(found: Reduced, ours: int, theirs: int, target: Target) -> int:
     rows, columns = found.sizes[theirs], found.sizes[ours]
     if rows is None or columns is None:
         return 0
-    most = min(rows, columns, MOST, target.vector_bits // (8 * found.widest))
+    widest = max(found.widest(ours), found.widest(theirs))
+    most = min(rows, columns, MOST, target.vector_bits // (8 * widest))
     return 1 << (most.bit_length() - 1)
 
 

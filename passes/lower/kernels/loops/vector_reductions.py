@@ -15,9 +15,11 @@ import numpy as np
 
 from .....dialects import mlir
 from ....ir.aliases import Operation, Type, Value
-from ..builder import Array, Number, Place, broadcast, index
+from ..builder import Array, Number, Place, index
 from ..element_code import applied
 
+_WIDE: Final = (4, 8)
+_ANY: Final = (1, 2, 4, 8)
 FIRST: Final = -1  # an axis of an operand of which all elements of the generic take the first
 INDEX: Final = "linalg.index"
 
@@ -57,10 +59,17 @@ class Reduced:
         size = self.sizes[loop]
         return size is None or size >= least
 
-    @property
-    def widest(self) -> int:
-        """The bytes of the largest element."""
-        return max(map(self.bytes_of, range(len(self.operation.operands))))
+    def widest(self, along: int) -> int:
+        """The bytes of the largest number of which vectors along a loop have several."""
+        block = self.operation.regions[0].blocks[0]
+        pairs = zip(block.arguments, self.axes, strict=True)
+        several = {argument for argument, axes in pairs if along in axes}
+        for child in list(block.operations)[:-1]:
+            operation = child.operation
+            is_place = operation.name == INDEX and int(operation.attributes["dim"]) == along
+            if is_place or any(operand in several for operand in operation.operands):
+                several.update(operation.results)
+        return max(_bytes(value.type) for value in several)
 
     def bytes_of(self, which: int) -> int:
         """The bytes of an element of an operand."""
@@ -76,10 +85,7 @@ class Reduced:
         all of them."""
         array = Array(self.operation.operands[which])
         indices = tuple(0 if a == FIRST else at[a] for a in self.axes[which])
-        if along in self.axes[which]:
-            return array.vector(width, *indices)
-        scalar = array[indices]
-        return broadcast(scalar, mlir.ir.VectorType.get([width], scalar.type))
+        return array.vector(width, *indices) if along in self.axes[which] else array[indices]
 
     def computed(
         self,
@@ -111,8 +117,8 @@ class Reduced:
 
 
 def reduction_of(generic: Operation) -> Reduced | None:
-    """The generic, if it reduces arrays of numbers and vectors can compute what it computes."""
-    found = _with_axes(generic)
+    """The generic, if it reduces arrays and vectors can compute what it computes."""
+    found = _with_axes(generic, _ANY)
     if found is None or not found.steps:
         return None
     outputs = int(generic.attributes["operandSegmentSizes"][1])
@@ -122,17 +128,18 @@ def reduction_of(generic: Operation) -> Reduced | None:
 
 
 def elementwise_of(generic: Operation) -> Reduced | None:
-    """The generic, if it computes one array of numbers element by element, and vectors can."""
-    found = _with_axes(generic)
+    """The generic, if it computes one array of wide numbers element by element, and vectors can."""
+    found = _with_axes(generic, _WIDE)
     if found is None or found.steps or _has_index(generic):
         return None
     return found if int(generic.attributes["operandSegmentSizes"][1]) == 1 else None
 
 
-def _with_axes(generic: Operation) -> Reduced | None:
-    """The generic and the loops of its axes, if it has no element of no array, and vectors can compute it."""
+def _with_axes(generic: Operation, bytes_: Sequence[int]) -> Reduced | None:
+    """The generic and the loops of its axes, if its arrays have elements of so many bytes each, and no other
+    element is needed, and vectors can compute it."""
     kinds = ["reduction" in str(kind) for kind in generic.attributes["iterator_types"]]
-    if not all(map(_is_plain, generic.operands)):
+    if not all(_is_array(operand, bytes_) for operand in generic.operands):
         return None
     maps = mlir.ir.ArrayAttr(generic.attributes["indexing_maps"])
     axes = [loops for loops in (_loops_of(mlir.ir.AffineMapAttr(a).value) for a in maps) if loops is not None]
@@ -173,11 +180,10 @@ def _loops_of(map_: mlir.ir.AffineMap) -> tuple[int, ...] | None:
     return tuple(found) if len(set(loops)) == len(loops) else None
 
 
-def _is_plain(value: Value) -> bool:
-    """Whether an operand is an array, of elements of 32 or 64 bits."""
-    if not isinstance(value.type, mlir.ir.MemRefType):
-        return False
-    return _bytes(mlir.ir.MemRefType(value.type).element_type) in (4, 8)
+def _is_array(value: Value, bytes_: Sequence[int]) -> bool:
+    """Whether an operand is an array of elements of so many bytes."""
+    is_memref = isinstance(value.type, mlir.ir.MemRefType)
+    return is_memref and _bytes(mlir.ir.MemRefType(value.type).element_type) in bytes_
 
 
 def is_dense(value: Value) -> bool:
@@ -191,9 +197,10 @@ def _element(value: Value) -> Type:
 
 
 def _bytes(element: Type) -> int:
+    """The bytes of an element in memory, where a bool has one; 0 where vectors have no arithmetic for it."""
     if isinstance(element, mlir.ir.IntegerType):
-        return int(element.width) // 8
-    return {"f32": 4, "f64": 8}.get(str(element), 0)
+        return max(int(element.width) // 8, 1)
+    return {"f16": 2, "f32": 4, "f64": 8}.get(str(element), 0)
 
 
 def _is_elementwise(operation: Operation) -> bool:

@@ -193,14 +193,12 @@ class Translation:
             rank = len(mlir.ir.MemRefType(operation.operands[0].type).shape)
             source, *places = operands[: 1 + rank]
             (width,) = mlir.ir.VectorType(operation.results[0].type).shape
-            before = "".join(f"{place}, " for place in places[:-1])
-            self.say(
-                f"{results[0]} = lanes([{source}.load({before}{places[-1]} + k) for k in range({width})])"
-            )
+            at = f"*{source}.behind(k, {', '.join(places)})"
+            self.say(f"{results[0]} = lanes([{source}.load({at}) for k in range({width})])")
         elif kind == "store":
             value, target, *places = operands
-            before = "".join(f"{place}, " for place in places[:-1])
-            self.say(f"for k, x in enumerate({value}): {target}.store(x, {before}{places[-1]} + k)")
+            at = f"*{target}.behind(k, {', '.join(places)})"
+            self.say(f"for k, x in enumerate({value}): {target}.store(x, {at})")
         elif kind == "broadcast":
             (width,) = mlir.ir.VectorType(operation.results[0].type).shape
             self.say(f"{results[0]} = lanes([{operands[0]}] * {width})")

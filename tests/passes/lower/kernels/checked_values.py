@@ -88,6 +88,22 @@ class View:
             raise KernelFault(f"element {position} of a buffer of {len(self.known)}")
         return position
 
+    def behind(self, count: int, *places: int) -> tuple[int, ...]:
+        """The place so many elements further on in memory, perhaps in another row: vectors of an array that is
+        seen in another shape go on there."""
+        *outer, last = places
+        if last + count < self.sizes[-1]:
+            return (*outer, last + count)
+        following = (stride * size for stride, size in zip(self.strides[1:], self.sizes[1:], strict=True))
+        if [*following, 1] != [*self.strides]:
+            raise KernelFault(f"{count} elements from {places} on of {self.sizes}, which are apart")
+        position = count + sum(place * stride for place, stride in zip(places, self.strides, strict=True))
+        found = []
+        for stride in self.strides:
+            place, position = divmod(position, stride)
+            found.append(place)
+        return tuple(found)
+
     def load(self, *places: int) -> Any:
         """One element; integers and bools as numbers of Python."""
         position = self.at(*places)

@@ -15,6 +15,8 @@ import adze
 from adze import lax, random
 from adze import numpy as xp
 
+from .loops_of_narrow_numbers import NARROW
+
 Loop = tuple[Callable[..., Any], Sequence[Any]]
 RANDOM: Final = np.random.default_rng(12)
 
@@ -383,6 +385,11 @@ def rows_with_rows(a: Any, b: Any, c: Any) -> Any:
     return lax.fori_loop(0, 3, step, (a, b, c))
 
 
+def few_columns(x: Any, w: Any) -> Any:
+    """Products of fewer columns than a vector has."""
+    return lax.fori_loop(0, 3, lambda i, x: xp.tanh(x @ w) @ w.T / 4, x)
+
+
 def outer_products(a: Any, v: Any) -> Any:
     """Products that sum nothing, of which larger arrays are computed."""
 
@@ -572,6 +579,7 @@ def bits_of_several_keys(keys: Any) -> Any:
 
 
 GROUPS: Final[dict[str, list[Loop]]] = {
+    "narrow": NARROW,
     "carried": [
         (exchanged, [floats(4), floats(4)]),
         (rotated, [floats(4), floats(4), floats(4)]),
@@ -630,6 +638,8 @@ GROUPS: Final[dict[str, list[Loop]]] = {
         (rows_with_columns, [floats(*n, dtype=np.float64) for n in ((1, 41), (2, 41, 41), (2, 4, 9))]),
         (rows_with_rows, [floats(3, 35), floats(2, 5, 35), floats(4, 2, 16)]),
         (rows_with_rows, [floats(*n, dtype=np.float64) for n in ((3, 8), (2, 5, 8), (4, 3, 21))]),
+        *((few_columns, [floats(19, 9), floats(9, n)]) for n in (1, 3, 7, 15, 25)),
+        *((few_columns, [floats(2, 40), floats(40, n)]) for n in (7, 15)),
         *((outer_products, [floats(5, 7, dtype=t) / 2, floats(5, dtype=t) / 2]) for t in "fd"),
         (outer_products, [np.stack([_COMPLEX[:4]] * 3) / 4, _COMPLEX[:3] / 4]),
         *((reduced_columns, [floats(*n)]) for n in ((5, 6, 37), (9, 3, 16), (3, 13, 4), (2, 2, 300))),

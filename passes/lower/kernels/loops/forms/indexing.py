@@ -15,7 +15,7 @@ from ......dialects import mlir
 from ......dialects.ops.indexing.gather import Windows
 from ......dialects.ops.indexing.scatter import Updates
 from ......dialects.ops.indexing.windows import WindowMap, scatter_window
-from ......dialects.types import INT64, TensorType, ValueType, from_storage
+from ......dialects.types import INT32, INT64, TensorType, ValueType, from_storage
 from ....builder import Size, Value
 from ....forms.indexing import require_batching, require_windows_fit
 from ....lowering import LoweringContext
@@ -30,19 +30,20 @@ _Write: TypeAlias = "Callable[[ir.Value, list[ir.Value]], ir.Value]"
 
 def _clamp(b: KernelBuilder, dtype: np.dtype, index: Value, last: Size) -> tuple[Value, Value]:
     """An index moved into ``0 .. last``, of type `index`, and whether it was there."""
-    arith, i64 = mlir.arith, b.scalars.element_type(INT64)
+    arith = mlir.arith
+    is_short = dtype.itemsize <= 4 and isinstance(last, int) and last < 2**31
+    type_ = b.scalars.element_type(INT32 if is_short else INT64)
     widen = arith.extui if dtype.kind == "u" else arith.extsi
-    wide = index if dtype.itemsize == 8 else widen(i64, index)
-    most, zero = _as_i64(b, last), arith.constant(i64, 0)
+    wide = index if index.type == type_ else widen(type_, index)
+    most = arith.constant(type_, last) if isinstance(last, int) else b.size_scalar(last)
     is_unsigned = dtype.kind == "u"
-    clamped = arith.minui(wide, most) if is_unsigned else arith.maxsi(arith.minsi(wide, most), zero)
+    clamped = (
+        arith.minui(wide, most)
+        if is_unsigned
+        else arith.maxsi(arith.minsi(wide, most), arith.constant(type_, 0))
+    )
     inside = arith.cmpi(arith.CmpIPredicate.eq, clamped, wide)
     return arith.index_cast(mlir.ir.IndexType.get(), clamped), inside
-
-
-def _as_i64(b: KernelBuilder, size: Size) -> Value:
-    i64 = b.scalars.element_type(INT64)
-    return mlir.arith.constant(i64, size) if isinstance(size, int) else b.size_scalar(size)
 
 
 def _starts_of_slice(
