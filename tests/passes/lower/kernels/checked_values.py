@@ -89,8 +89,8 @@ class View:
         return position
 
     def behind(self, count: int, *places: int) -> tuple[int, ...]:
-        """The place so many elements further on in memory, perhaps in another row: vectors of an array that is
-        seen in another shape go on there."""
+        """The place so many elements further on in memory, perhaps in another row: vectors of an array that
+        is seen in another shape go on there."""
         *outer, last = places
         if last + count < self.sizes[-1]:
             return (*outer, last + count)
