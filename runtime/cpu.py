@@ -35,8 +35,8 @@ _ARM_V1: Final = (*_ARM_V8_2, "bf16", "i8mm", "sve")
 _ARM_V9: Final = (*_ARM_V1, "sve2")
 
 
-# AMD's gathers (Zen 4, Zen 5) take three to five times as long as loads one by one. AVX2's are no faster than
-# those, and slower where faults are mitigated.
+# AMD's gathers and scatters (Zen 4, Zen 5) take three to five times as long as loads and stores one by one.
+# AVX2's gathers are no faster than those, and slower where faults are mitigated.
 _WITH_QUICK_GATHERS: Final = frozenset(
     {"skylake-avx512", "cascadelake", "icelake-server", "sapphirerapids", "graniterapids"}
 )
@@ -55,6 +55,11 @@ class CpuModel:
     def has_quick_gathers(self) -> bool:
         """Whether a gather is quicker than loads of its elements; no, where the name does not tell."""
         return self.name in _WITH_QUICK_GATHERS
+
+    @property
+    def has_slow_gathers(self) -> bool:
+        """Whether LLVM would take gathers and scatters, which loads and stores are quicker than."""
+        return "avx512f" in self.required_features and not self.has_quick_gathers
 
 
 def _models(architecture: str, table: dict[str, tuple[tuple[str, ...], int]]) -> dict[str, CpuModel]:
@@ -133,6 +138,15 @@ class HostCpu:
         """Short text that differs where builds for `host` may differ; it goes into cache keys."""
         digest = hashlib.sha256(" ".join(self.codegen_features).encode()).hexdigest()[:12]
         return f"{self.architecture}/{self.model}/{digest}"
+
+    @property
+    def known_model(self) -> CpuModel | None:
+        """The model of AMD's that this processor is, with all of its features."""
+        vendor, _, rest = self.model.partition("-")
+        name = {"25": "znver4", "26": "znver5"}.get(rest.partition("-")[0])
+        if vendor != "AuthenticAMD" or name is None or self.missing(X86_MODELS[name].required_features):
+            return None
+        return X86_MODELS[name]
 
     @property
     def has_quick_gathers(self) -> bool:

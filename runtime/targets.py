@@ -100,6 +100,7 @@ _LLVM_CPU: Final = (
     "--iree-hal-target-device=local",
     "--iree-hal-local-target-device-backends=llvm-cpu",
 )
+_NO_GATHERS: Final = "+prefer-no-gather,+prefer-no-scatter"
 _RISCV_FEATURES: Final = "+m,+a,+f,+d,+c"
 
 
@@ -137,11 +138,12 @@ def _cpu_target(detail: str) -> Target:
 
 def _host_target() -> Target:
     cpu = host_cpu()
+    model = cpu.known_model  # IREE takes no features beside `host`
     return Target(
         name="cpu",
         kind=TargetKind.CPU,
         architecture=cpu.architecture,
-        flags=(*_LLVM_CPU, "--iree-llvmcpu-target-cpu=host"),
+        flags=(*_LLVM_CPU, *(_cpu_flags(model) if model else ["--iree-llvmcpu-target-cpu=host"])),
         vector_bits=cpu.vector_bits,
         is_host=True,
         required_features=cpu.codegen_features,
@@ -163,6 +165,7 @@ def _cpu_flags(model: CpuModel) -> tuple[str, ...]:
     return (
         f"--iree-llvmcpu-target-triple={model.architecture}-linux-gnu",
         f"--iree-llvmcpu-target-cpu={model.name}",
+        *([f"--iree-llvmcpu-target-cpu-features={_NO_GATHERS}"] if model.has_slow_gathers else []),
     )
 
 

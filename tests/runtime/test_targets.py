@@ -37,7 +37,8 @@ def test_cpu_is_this_very_machine() -> None:
     assert target.name == "cpu"
     assert target.is_host
     assert target.fingerprint == host_cpu().fingerprint != ""
-    assert "--iree-llvmcpu-target-cpu=host" in target.flags
+    model = host_cpu().known_model
+    assert f"--iree-llvmcpu-target-cpu={model.name if model else 'host'}" in target.flags
     assert target == parse_target("cpu:host") == parse_target(target)
 
 
@@ -185,6 +186,35 @@ def test_cpuinfo_of_x86_is_read() -> None:
     assert cpu.has_quick_gathers
     assert not parse_cpuinfo("vendor_id : AuthenticAMD\nflags : avx2 avx512f\n", "x86_64").has_quick_gathers
     assert not parse_cpuinfo("vendor_id : GenuineIntel\nflags : avx2\n", "x86_64").has_quick_gathers
+
+
+@pytest.mark.parametrize(
+    ("vendor", "family", "missing", "model"),
+    [
+        ("AuthenticAMD", 25, "", "znver4"),
+        ("AuthenticAMD", 25, "avx512_bf16", None),  # Zen 3, or a machine that hides some
+        ("AuthenticAMD", 26, "", "znver5"),
+        ("AuthenticAMD", 23, "", None),
+        ("GenuineIntel", 6, "", None),
+    ],
+)
+def test_models_that_gather_slowly_are_known(
+    vendor: str, family: int, missing: str, model: str | None
+) -> None:
+    features = set(X86_MODELS["znver5"].required_features) - {missing}
+    text = f"vendor_id : {vendor}\ncpu family : {family}\nmodel : 17\nflags : {' '.join(features)}\n"
+    found = parse_cpuinfo(text, "x86_64").known_model
+    assert found == (X86_MODELS[model] if model else None)
+
+
+@pytest.mark.parametrize(
+    ("name", "gathers"),
+    [("x86-64-v4", False), ("znver4", False), ("znver5", False), ("skylake-avx512", True), ("haswell", None)],
+)
+def test_gathers_are_for_processors_that_are_quick_at_them(name: str, gathers: bool | None) -> None:
+    target = parse_target(f"cpu:{name}")
+    asked = "--iree-llvmcpu-target-cpu-features=+prefer-no-gather,+prefer-no-scatter" in target.flags
+    assert (target.has_quick_gathers, asked) == (bool(gathers), gathers is False)
 
 
 def test_cpuinfo_of_riscv_is_read() -> None:
