@@ -64,7 +64,10 @@ def _code(target: Target, program: ReductionProgram) -> WrittenKernel | None:
     operations, repeated = program.operations, program.repeated
     if program.is_of_rows:
         on_stack = len(repeated) - len(program.places)
-        rows = row_loops(target, program.known_sizes, program.bits, operations, kept=on_stack)
+        takes = any(step.gathered for step in program.steps)
+        rows = row_loops(
+            target, program.known_sizes, program.bits, operations, kept=on_stack, takes_elements=takes
+        )
         return functools.partial(Rows, program, rows) if rows else None
     if repeated:
         return None

@@ -19,6 +19,7 @@ from .kernel_sizes import LEAST, MOST, SMALL, WORKGROUPS
 from .product_tiles import ARCHITECTURES
 from .texts import divisor
 
+SHORTEST: Final = 4  # elements of a row
 SHORT: Final = 12  # operations of an element that leave time to wait for the last addition
 LEAST_VECTOR: Final = 64  # elements that are all that is reduced
 KEPT_BYTES: Final = 3 << 14  # of elements of a row on the stack, of which IREE's kernels have 64 KB
@@ -52,12 +53,14 @@ def row_loops(
     *,
     kept: int,
     longest: int = LONGEST,
+    takes_elements: bool = False,
 ) -> RowLoops | None:
     """The loops of a kernel of rows, the last of `sizes`; its numbers have up to so many bits.
 
     `sizes`: None for those that show at the call. `operations`: what an element takes in all loops. `kept`:
     how many numbers of each element of a row are kept on the stack from one loop to the next. `longest`: more
-    operations than these are too much code.
+    operations than these are too much code. `takes_elements`: from places that are computed, which IREE does
+    one by one, so that short rows gain too.
     """
     width = max(target.vector_bits // bits, 1)
     if target.architecture not in ARCHITECTURES or operations > longest or width < 2:
@@ -73,7 +76,11 @@ def row_loops(
     *outer, size = known
     rows = prod(outer)
     least = SMALL if outer else LEAST_VECTOR  # IREE adds the numbers of a vector one by one
-    if size < 2 * width or rows * size < least or kept * size * bits > 8 * KEPT_BYTES:
+    if takes_elements and SHORTEST <= size < 2 * width:
+        width = min(width, 1 << (size.bit_length() - 1))
+    elif size < 2 * width:
+        return None
+    if rows * size < least or kept * size * bits > 8 * KEPT_BYTES:
         return None
     fit = max(size // width, 1)
     block = max(min(rows // WORKGROUPS, rows), -(-LEAST // size), 1)

@@ -263,6 +263,21 @@ def test_places_beyond_the_row_of_another_array() -> None:
         np.testing.assert_array_equal(mine, want)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("count", [4, 5, 12, 31])
+def test_short_rows_of_elements_at_places(count: int, dtype: Any) -> None:
+    """A sparse matrix by a vector: rows that are shorter than two vectors."""
+
+    def products(entries: Any, places: Any, x: Any) -> Any:
+        return xp.sum(entries * x[places], axis=1)
+
+    rng = np.random.default_rng(count)
+    entries, x = (rng.standard_normal(size).astype(dtype) for size in ((2000, count), 100))
+    places = rng.integers(-100, 100, (2000, count), np.int32)
+    (got,) = run_reduction(products, entries, places, x, bound=[x, places, entries])
+    np.testing.assert_allclose(got, products(entries, places, x), rtol=1e-4, atol=1e-5)
+
+
 def test_elements_of_tables_that_a_whole_row_takes() -> None:
     """An element that the place of the row chooses: behind the sum, and in each of its elements."""
     x, table = given(80, 200), given(50)
