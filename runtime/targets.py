@@ -47,6 +47,13 @@ class Target:
     has_channels: bool = False
     has_quick_gathers: bool = False
 
+    @property
+    def rounds_at_once(self) -> bool:
+        """Whether the processor rounds a float to an integer in one instruction."""
+        return self.kind is TargetKind.CPU and (
+            self.architecture == "aarch64" or "sse4_1" in self.required_features
+        )
+
     def __str__(self) -> str:
         return self.name
 

@@ -141,6 +141,7 @@ class Lowering:
         self.target = target
         self.hints = hints or ModuleHints()
         self.builder = builder or LinalgBuilder(module.context, TargetKind(target.kind))
+        self.builder.scalars.rounds_at_once = target.rounds_at_once
         self.functions = ModuleFunctions(module)
         self.kernels = Kernels(module)
         self.imports: dict[str, Type] = {}

@@ -48,6 +48,19 @@ def is_reassociation_safe() -> bool:
     return _reassociation_safe.get()
 
 
+_rounds_at_once: ContextVar[bool] = ContextVar("rounds_at_once", default=False)
+
+
+@contextmanager
+def rounding_at_once(active: bool) -> Iterator[None]:
+    """Within it, code is emitted for a processor that rounds to an integer in one instruction."""
+    token = _rounds_at_once.set(active)
+    try:
+        yield
+    finally:
+        _rounds_at_once.reset(token)
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """The numbers that describe an IEEE binary format."""
@@ -239,7 +252,9 @@ class Term:
         return nearest.with_sign_bits(self.sign_bits())
 
     def floor(self) -> Term:
-        """Without the math op, whose code calls libm on x86-64 before SSE4.1."""
+        """Else without the math op, whose code calls libm on x86-64 before SSE4.1."""
+        if _rounds_at_once.get():
+            return Term(mlir.math.floor(self.value))
         nearest = self.rounded()
         return choose(nearest > self, nearest - 1.0, nearest)
 
