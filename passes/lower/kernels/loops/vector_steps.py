@@ -3,7 +3,8 @@
 Input: the code of a kernel of a CPU on buffers, as loops. Output: the same, where an innermost loop inside of
 another one, which computes each element that it stores from buffers that it does not write, does a vector of
 them in a step. What is left over is a shorter vector if it is a power of two. Otherwise the last vector
-overlaps the one before, and what both store is the same.
+overlaps the one before, and what both store is the same. A loop that combines one number with what it
+computes has several vectors of sums, if that may be done in any order.
 Idea: LLVM makes vectors of such loops too, but asks before each whether the buffers overlap, and does what is
 left over element by element; where a loop but copies, it calls a function. Where a loop is short, these cost
 as much as its vectors.
@@ -11,20 +12,22 @@ as much as its vectors.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Final
 
 from .....dialects import mlir
 from .....runtime.targets import Target
 from ....ir.aliases import Operation, Type, Value
-from ..builder import Array, Number, Place, broadcast, index, loop
+from ..builder import Array, Number, Place, broadcast, carried, constant, index, loop
 from ..element_code import applied
-from ..reduction_programs import BITS
+from ..reduction_programs import BITS, COMBINING
 from .walk import operations_named
 from .windows import base_of, number_of
 
 LONGEST: Final = 48  # vectors of a loop; what LLVM does before and behind a longer one counts little
+SUMS: Final = 4  # vectors of sums, so that one addition does not wait for another
 FEWEST: Final = 4  # steps, fewer than a register has elements: a shorter vector
 LOAD: Final = "memref.load"
 STORE: Final = "memref.store"
@@ -40,7 +43,8 @@ INSTRUCTIONS: Final = frozenset({"math.absf", "math.sqrt"})
 
 def step_in_vectors(module: mlir.ir.Module, target: Target) -> int:
     """Make loops over vectors of those that allow it; how many."""
-    return sum(_rewrite(each, target.vector_bits) for each in operations_named(module, "scf.for"))
+    bits = target.vector_bits
+    return sum(_rewrite(each, bits) or _sum(each, bits) for each in operations_named(module, "scf.for"))
 
 
 def _rewrite(operation: Operation, vector_bits: int) -> bool:
@@ -64,6 +68,23 @@ def _rewrite(operation: Operation, vector_bits: int) -> bool:
             steps.write(stop - width, width)
         elif left:
             steps.write(whole, left)
+    operation.erase()
+    return True
+
+
+def _sum(operation: Operation, vector_bits: int) -> bool:
+    first, stop, step = (number_of(value) for value in list(operation.operands)[:3])
+    if step != 1 or len(operation.results):
+        return False
+    steps = _Combined(operation)
+    if not steps.are_of_vectors:
+        return False
+    width = vector_bits // steps.bits
+    is_short = first is not None and stop is not None and stop - first < SUMS * width
+    if width < 2 or is_short:
+        return False
+    with mlir.ir.InsertionPoint(operation), operation.location:
+        steps.combine(width)
     operation.erase()
     return True
 
@@ -181,14 +202,16 @@ class _Steps:
             value = operation.operands[changing[0]]
         return True
 
-    def write(self, at: Place, width: int) -> None:
-        """The code of `width` steps from a place on."""
+    def write(self, at: Place, width: int, left_out: Collection[Operation] = ()) -> Callable[[Value], Number]:
+        """The code of `width` steps from a place on, without some of its ops; what it computes."""
         known: dict[Value, Number] = {self._number: index(at)}
 
         def now(value: Value) -> Number:
             return known.get(value, Number(value))
 
         for operation in self._inside:
+            if operation in left_out:
+                continue
             if operation.name not in (LOAD, STORE):
                 known[operation.results[0]] = applied(operation, [now(v) for v in operation.operands])
                 continue
@@ -202,6 +225,89 @@ class _Steps:
                 known[operation.results[0]] = array.vector(width, *places)
             else:
                 known[operation.results[0]] = array[places]
+        return now
+
+
+@dataclass(frozen=True, eq=False)
+class _Combined(_Steps):
+    """The steps of a loop that combines one number with what it computes, and stores nothing else."""
+
+    @cached_property
+    def _ends(self) -> tuple[Operation, Operation, Operation] | None:
+        """The load of the number, the combination, and its store; None where this is another loop."""
+        stores = [access for access in self._accesses if access.is_store]
+        if len(stores) != 1 or any(map(self._changes, stores[0].places)):
+            return None
+        (store,), value = stores, stores[0].operation.operands[0]
+        loads = [each for each in self._accesses if not each.is_store and each.base == store.base]
+        if len(loads) != 1 or (loads[0].buffer, loads[0].places) != (store.buffer, store.places):
+            return None
+        load, combination = loads[0].operation, value.owner
+        if isinstance(combination, mlir.ir.Block) or not _may_be_reordered(combination.operation):
+            return None
+        uses = [use.owner for value in (load.results[0], value) for use in value.uses]
+        return (
+            (load, combination.operation, store.operation) if uses == [combination, store.operation] else None
+        )
+
+    @property
+    def are_of_vectors(self) -> bool:
+        """Whether all other ops are there for vectors, and elements lie side by side."""
+        ends = self._ends
+        if ends is None:
+            return False
+        others = [each for each in self._inside if each not in ends]
+        loads = [each for each in self._accesses if each.operation not in ends]
+        return (
+            any(each.places and self._changes(each.places[-1]) for each in loads)
+            and all(map(self._is_of_vectors, others))
+            and all(_is_own(access.base) for access in self._accesses)
+        )
+
+    def combine(self, width: int) -> None:
+        """The loops: over several vectors, and over the steps that are left."""
+        ends = self._ends
+        assert ends is not None
+        load, combination, store = ends
+        (element,) = (v for v in combination.operands if v != load.results[0])
+        kind = COMBINING[combination.name]
+        identity = constant(element.type, kind.identity(element.type))
+        vector = mlir.ir.VectorType.get([width], element.type)
+
+        def combined(at: Place, width: int, total: Number) -> Number:
+            number = self.write(at, width, ends)(element)
+            if total.is_vector and not number.is_vector:
+                number = broadcast(number, total.type)
+            elif number.is_vector and not total.is_vector:  # of one element
+                number = Number(mlir.vector.extract(number.value, [], [0]))
+            return applied(combination, [total, number])
+
+        first, stop = (Number(value) for value in list(self.operation.operands)[:2])
+        count = (stop - first).most(0)
+        whole = first + (count - count % (SUMS * width))
+        sums = carried(
+            first,
+            whole,
+            [broadcast(identity, vector)] * SUMS,
+            lambda at, *sums: [combined(at + k * width, width, total) for k, total in enumerate(sums)],
+            SUMS * width,
+        )
+        (rest,) = carried(whole, stop, [identity], lambda at, total: [combined(at, 1, total)])
+        all_sums = reduce(lambda x, y: applied(combination, [x, y]), sums)
+        fast = mlir.ir.Attribute.parse("#arith.fastmath<reassoc>") if all_sums.is_float else None
+        how = getattr(mlir.vector.CombiningKind, kind.kind)
+        total = Number(mlir.vector.reduction(element.type, how, all_sums.value, fastmath=fast))
+        access = _Access(store)
+        array, places = Array(access.buffer), tuple(Number(v) for v in access.places)
+        number = applied(combination, [array[places], total])
+        array[places] = applied(combination, [number, rest])
+
+
+def _may_be_reordered(operation: Operation) -> bool:
+    """Whether an op combines numbers in any order."""
+    if operation.name in ("arith.addf", "arith.mulf"):
+        return "reassoc" in str(operation.attributes["fastmath"])
+    return operation.name in COMBINING
 
 
 def _is_own(value: Value) -> bool:
