@@ -1,7 +1,8 @@
 """`adze inspect --kernels`: what the code of each kernel of a .vmfb consists of.
 
-Input: a file. Output: a row a kernel. Nothing is run: PTX and SPIR-V are counted, and PTX is assembled for
-its own architecture where ptxas is installed. Of code for processors the names are all there is.
+Input: a file. Output: a row a kernel. Nothing is run: PTX, SPIR-V, AMD's machine code and Metal's source are
+counted, and PTX is assembled for its own architecture where ptxas is installed. Of code for processors the
+names are all there is.
 """
 
 from __future__ import annotations
@@ -68,7 +69,9 @@ def _rows_of(module: bytes) -> list[dict[str, Any]]:
     kernels = gpu_kernels(module)
     if not kernels:
         return [{"name": name} for name in kernels_of(module)]
-    rows = [asdict(kernel) for kernel in kernels]
+    rows = [
+        {name: value for name, value in asdict(kernel).items() if value is not None} for kernel in kernels
+    ]
     texts = ptx_of(module) if ptxas() else []
     assembled = {found.name: found for text in texts for found in assemble(text, rows[0]["target"])}
     for row in rows:
