@@ -7,6 +7,7 @@ from typing import Any
 
 from ...runtime.execute.array import from_host
 from ...runtime.execute.devices import DeviceInfo
+from ...runtime.execute.transfers import together
 from .. import tree
 from ..errors import ArgumentError
 from ..sharding.arrays import is_divided, whole_array
@@ -58,7 +59,7 @@ def device_put(
             f"device is {type(name).__name__}: {name!r}, expected an entry of adze.devices() or its name",
             where=user_location_text(),
         )
-    with located():
+    with located(), together():
         return tree.map(lambda leaf: _put(leaf, name), x)
 
 

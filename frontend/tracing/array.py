@@ -361,7 +361,9 @@ class Array(ArrayMethods):
         return self
 
     def copy_to_host_async(self) -> None:
-        """Nothing: the elements are in the host's memory, or are copied when NumPy asks for them."""
+        """Let the elements of an array on a GPU come to the host; NumPy waits for them when it asks."""
+        if self._host is None and self.kind is not None and not self.kind.device.is_cpu:
+            self.buffer.start_to_host()
 
     def is_deleted(self) -> bool:
         """Whether the elements are gone: the array was donated to a call, or `delete()` was called."""

@@ -22,9 +22,10 @@ from ...dialects.communicator import DistributedError
 from ..cpu import host_cpu
 from ..distributed.programs import check_division, enter_job, job_from
 from ..errors import ArtifactError, MissingArtifactError, OtherVersionError, UnreadableArtifactError
-from ..execute.devices import Device, DeviceKind, get_device, vulkan_architecture_of
+from ..execute.architectures import OLDEST_CUDA, runs
+from ..execute.devices import Device, DeviceKind, get_device
 from ..execute.native import runtime_version
-from ..execute.program import Executable
+from ..execute.program import NO_OLDER_CODE, Executable
 from . import signing
 from .files import write_atomically
 from .manifest import Manifest, Variant, manifest_from_json
@@ -322,12 +323,16 @@ def _check_device(manifest: Manifest, device: Device) -> None:
             f"built for {manifest.target}, which {device.name} cannot run",
             hint=f"load it on a {kind} device, or build it with -t {device.kind.value}",
         )
-    if device.kind is not DeviceKind.VULKAN:
-        return
-    here = vulkan_architecture_of(device.description)
+    here, built = device.architecture, manifest.architecture
+    if device.kind is DeviceKind.CUDA and not runs(kind, here, built):
+        raise ArtifactError(
+            f"built for {manifest.target}, and {device.name} is {device.description}, a cuda:{here} device: "
+            "its driver compiles code for older GPUs, not for newer ones",
+            hint=f"build it with -t cuda:{OLDEST_CUDA}" if runs(kind, here, OLDEST_CUDA) else NO_OLDER_CODE,
+        )
     # IREE does not notice: code for another subgroup size runs and computes wrong numbers
-    is_lavapipe = "lavapipe" in f"{here}"
-    if here != manifest.architecture and (is_lavapipe or "lavapipe" in manifest.architecture):
+    is_lavapipe = device.kind is DeviceKind.VULKAN and "lavapipe" in f"{here} {built}"
+    if is_lavapipe and here != built:
         raise ArtifactError(
             f"built for {manifest.target}, and {device.name} is {device.description}, "
             f"{'a vulkan:' + here if here else 'another'} device: the numbers would be wrong",

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..errors import ArtifactError
-from ..execute.devices import Device, DeviceInfo, get_device, list_devices, vulkan_architecture_of
+from ..execute.architectures import runs
+from ..execute.devices import Device, DeviceInfo, get_device, list_devices
 from ..settings import read_setting
 from .manifest import Manifest, Variant
 
@@ -84,7 +85,7 @@ def _on_gpu(variant: Variant, devices: Sequence[DeviceInfo]) -> Verdict:
     if not devices:
         return Verdict(variant, None, f"there is no {kind} device on this machine")
     for info in devices:
-        if kind == "cuda" or vulkan_architecture_of(info.description) == variant.architecture:
+        if runs(kind, info.architecture, variant.architecture):
             return Verdict(variant, info.name, f"runs on {info.description}")
     described = ", ".join(info.description for info in devices)
     return Verdict(variant, None, f"built for another device than {described}")

@@ -7,16 +7,18 @@ here, since IREE's own element types forget signs.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import ml_dtypes
 import numpy as np
 
+from ...dialects.errors import AdzeError
 from ...dialects.types import as_dtype, plain_array
 from ..errors import DeviceError, ExportError
 from .devices import Device, DeviceKind, get_device
 from .gpu_faults import transfer_error
 from .native import native
+from .transfers import Fetch, moved
 
 # Code built for AVX-512 reads with aligned instructions: memory of another alignment is a segmentation fault.
 BUFFER_ALIGNMENT: Final = 64
@@ -59,7 +61,7 @@ class DeviceArray:
         self.shape = shape
         self.dtype = dtype
         self.device = device
-        self._host: np.ndarray | None = None
+        self._host: np.ndarray | Fetch | None = None
 
     @property
     def ndim(self) -> int:
@@ -78,18 +80,34 @@ class DeviceArray:
 
     def numpy(self) -> np.ndarray:
         """The values as a read-only NumPy array, without a copy on CPU devices."""
-        if self._host is None:
+        host = self._host
+        if host is None or isinstance(host, Fetch):
             if self.device.is_cpu:
-                self._host = mapped(self.view, self.shape, self.dtype)
+                host = mapped(self.view, self.shape, self.dtype)
             else:
-                self._host = _frozen(_fetched(self) if self.size else np.empty(self.shape, self.dtype))
-        return self._host
+                host = _frozen(_fetched(self) if self.size else np.empty(self.shape, self.dtype))
+            self._host = host
+        return host
+
+    def start_to_host(self) -> None:
+        """Let the elements come to the host while it does other things; `numpy()` waits for them."""
+        if self._host is None and self.size and not self.device.is_cpu:
+            try:
+                self.device.enter()
+                self._host = Fetch(self.device, self.view.get_buffer(), self.view.byte_length)
+            except Exception as error:
+                raise _not_fetched(error, self) from error
 
     def to(self, device: str | Device) -> DeviceArray:
-        """This array on `device`; itself where it is there already."""
+        """This array on `device`; itself where it is there already.
+
+        Between CUDA devices that reach each other's memory it is copied without the host.
+        """
         target = get_device(device)
         if target is self.device:
             return self
+        if self.size and self.device.is_peer_of(target):
+            return _of_peer(self, target)
         return from_host(self.numpy(), target, copy=None if target.is_cpu else True)
 
     def item(self) -> Any:
@@ -154,34 +172,50 @@ class DeviceArray:
 
 
 def _capsule_of_cuda(array: DeviceArray) -> Any:
-    """The memory of an array on a CUDA device, for another library.
-
-    IREE does not export what a program allocated in the order of its queue, as results are. Such an array
-    moves to memory that can be exported, once and within the device; from then on both share that.
-    """
+    """The memory of an array on a CUDA device, for another library."""
     hal = array.device.hal
     try:
         return hal.create_dlpack_capsule(_signed_view(array), *array.device.dlpack_device)
     except RuntimeError as error:
         if "not supported for export" not in str(error):
             raise
-    array.view = _moved_within_device(array)
+    array.view = _of_no_pool(array)
     return hal.create_dlpack_capsule(_signed_view(array), *array.device.dlpack_device)
 
 
-def _moved_within_device(array: DeviceArray) -> Any:
-    device, view = array.device, array.view
-    usage, place = native().BufferUsage.DEFAULT, native().MemoryType.DEVICE_LOCAL
-    device.enter()
+def _of_no_pool(array: DeviceArray) -> Any:
+    """A view of the elements in memory that other libraries and devices reach.
+
+    IREE does not export what a program allocated in the order of its queue, as results are. Such an array
+    moves, once and within the device; from then on both share that.
+    """
+    array.device.enter()
     try:
-        target = device.allocator.allocate_buffer(place, usage, view.byte_length)
-        semaphore, at = device.hal.create_semaphore(0), native().HalFence.create_at
-        device.hal.queue_copy(view.get_buffer(), target, at(semaphore, 0), at(semaphore, 1))
-        semaphore.wait(1)
+        target = moved(array.device, array.view.get_buffer())
     except Exception as error:
         what = f"an array of {array.nbytes} bytes"
-        raise transfer_error(error, device.name, what, "within") from error
-    return native().HalBufferView(target, list(array.shape), view.element_type)
+        raise transfer_error(error, array.device.name, what, "within") from error
+    return native().HalBufferView(target, list(array.shape), array.view.element_type)
+
+
+def _of_peer(array: DeviceArray, target: Device) -> DeviceArray:
+    """The array on another CUDA device.
+
+    Not tried where the driver may refuse: IREE's device takes no copies after one that failed.
+    """
+    array.device.enter()
+    _capsule_of_cuda(array)  # memory of pools is the device's own
+    target.enter()
+    try:
+        buffer = moved(target, array.view.get_buffer())
+    except Exception as error:
+        raise transfer_error(error, target.name, f"an array of {array.nbytes} bytes", "to") from error
+    return DeviceArray(
+        native().HalBufferView(buffer, list(array.shape), array.view.element_type),
+        array.shape,
+        array.dtype,
+        target,
+    )
 
 
 def _signed_view(array: DeviceArray) -> Any:
@@ -297,28 +331,17 @@ def _owned(mapping: Any, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 
 
 def _fetched(array: DeviceArray) -> np.ndarray:
+    """The elements of an array on a GPU in memory of the host's own."""
     try:
-        return _copied_out(array)
+        array.start_to_host()
+        host = array._host  # another thread may have it already
+        return host.array(array.shape, array.dtype) if isinstance(host, Fetch) else cast(np.ndarray, host)
     except Exception as error:
-        what = f"an array of {array.nbytes} bytes"
-        raise transfer_error(error, array.device.name, what, "from") from error
+        raise _not_fetched(error, array) from error
 
 
-def _copied_out(array: DeviceArray) -> np.ndarray:
-    device = array.device
-    device.enter()
-    # DeviceArray.to_host() of IREE imports host memory, which Vulkan refuses unless aligned to pages.
-    staging = device.allocator.allocate_buffer(
-        native().MemoryType.HOST_LOCAL | native().MemoryType.DEVICE_VISIBLE,
-        native().BufferUsage.TRANSFER_TARGET | native().BufferUsage.MAPPING_SCOPED,
-        array.view.byte_length,
-    )
-    semaphore = device.hal.create_semaphore(0)
-    at = native().HalFence.create_at
-    device.hal.queue_copy(array.view.get_buffer(), staging, at(semaphore, 0), at(semaphore, 1))
-    semaphore.wait(1)  # 35 us where waiting on the fence takes 8 ms (seen on Vulkan)
-    # Copied, since no one but this call should hold host memory that a GPU can write.
-    return _owned(staging.map(), array.shape, array.dtype).copy()
+def _not_fetched(error: Exception, array: DeviceArray) -> AdzeError:
+    return transfer_error(error, array.device.name, f"an array of {array.nbytes} bytes", "from")
 
 
 def _writeable_view(array: np.ndarray) -> np.ndarray:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import enum
 import os
-import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,9 +18,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import DeviceError
 from ..settings import read_setting
-from .gpu_drivers import Absence, GpuFacts, absence_of, enter_cuda, facts_of
+from .architectures import cuda_architecture_of, vulkan_architecture_of
+from .gpu_drivers import Absence, GpuFacts, absence_of, are_peers, enter_cuda, facts_of
 from .gpu_faults import transfer_error
 from .native import native
+from .transfers import forget_pinned, release_pinned, send
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,6 +34,8 @@ PARALLEL_WORK: Final = 8e6
 _MOST_UNUSED: Final = 64
 """How many pieces of freed memory a device keeps: IREE's own number."""
 _EMPTY_BYTES: Final = 64
+_PINNED_FROM: Final = 1 << 16
+"""Bytes from which IREE copies to CUDA devices through pinned memory: fewer are inside of the command."""
 _DRIVERS: Final = ("local-sync", "local-task", "vulkan", "cuda")
 
 
@@ -44,11 +47,15 @@ class DeviceKind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class DeviceInfo:
-    """A device that can be had here: its name, and what its driver calls it."""
+    """A device that can be had here: its name, and what its driver calls it.
+
+    `architecture` is that of targets, such as `sm_80` and `ampere`; None of CPUs and of unknown GPUs.
+    """
 
     name: str
     kind: DeviceKind
     description: str
+    architecture: str | None = None
 
 
 class Device:
@@ -59,6 +66,7 @@ class Device:
         "_local",
         "_process",
         "allocator",
+        "architecture",
         "description",
         "hal",
         "is_cpu",
@@ -67,10 +75,13 @@ class Device:
         "name",
     )
 
-    def __init__(self, name: str, kind: DeviceKind, description: str, hal: Any) -> None:
+    def __init__(
+        self, name: str, kind: DeviceKind, description: str, hal: Any, architecture: str | None = None
+    ) -> None:
         self.name = name
         self.kind = kind
         self.description = description
+        self.architecture = architecture
         self.hal = hal
         self.allocator = hal.allocator
         self.is_cpu = kind is DeviceKind.CPU
@@ -81,7 +92,15 @@ class Device:
         self._default_usage = int(native().BufferUsage.DEFAULT)
 
     def enter(self) -> None:
-        """Let the thread that calls use this device, which CUDA asks of each thread."""
+        """Let the thread that calls use this device, which CUDA asks of each thread.
+
+        Raises DeviceError in a forked child, where a GPU of the parent would be waited for without end.
+        """
+        if not self.is_cpu and not self.is_usable:
+            raise DeviceError(
+                f"{self.name} was opened before this process forked, and does not work here",
+                hint="open it in the child only, or use the spawn method of multiprocessing",
+            )
         if self.kind is DeviceKind.CUDA:
             enter_cuda(self.dlpack_device[1])
 
@@ -92,6 +111,8 @@ class Device:
         if not self.is_cpu and host.size == 0:
             return self.empty_view(host.shape, element_type)
         try:
+            if self.kind is DeviceKind.CUDA and host.nbytes > _PINNED_FROM:
+                return native().HalBufferView(send(self, host), list(host.shape), element_type)
             return self.allocator.allocate_buffer_copy(
                 self._local, self._default_usage, self.hal, host, element_type
             )
@@ -115,10 +136,14 @@ class Device:
     @property
     def target(self) -> str:
         """What programs are compiled for to run here: of several Vulkan devices each has its own family."""
-        architecture = (
-            None if self.kind is not DeviceKind.VULKAN else vulkan_architecture_of(self.description)
-        )
-        return self.kind.value if architecture is None else f"{self.kind.value}:{architecture}"
+        is_vulkan = self.kind is DeviceKind.VULKAN and self.architecture is not None
+        return f"{self.kind.value}:{self.architecture}" if is_vulkan else self.kind.value
+
+    def is_peer_of(self, other: Device) -> bool:
+        """Whether arrays move from here to `other` without the host."""
+        if not self.kind is other.kind is DeviceKind.CUDA:
+            return False
+        return are_peers(other.dlpack_device[1], self.dlpack_device[1])
 
     @property
     def is_usable(self) -> bool:
@@ -146,12 +171,13 @@ def list_devices() -> list[DeviceInfo]:
                     driver if is_local else f"{driver}:{position}",
                     DeviceKind.CPU if is_local else DeviceKind(driver),
                     _LOCAL_DESCRIPTIONS[driver] if is_local else str(entry["name"]),
+                    _architecture(driver, entry),
                 )
             )
     return devices
 
 
-def get_device(name: str | Device | None = None, *, work: float | None = None) -> Device:
+def get_device(name: str | Device | DeviceInfo | None = None, *, work: float | None = None) -> Device:
     """The device called `name`, the same object each time.
 
     `cpu` (and None) means whichever CPU driver is cheaper for a program of `work` floating point operations a
@@ -159,6 +185,7 @@ def get_device(name: str | Device | None = None, *, work: float | None = None) -
     """
     if isinstance(name, Device):
         return name
+    name = name.name if isinstance(name, DeviceInfo) else name
     canonical = _canonical_name(name or "cpu", work)
     with _lock:
         device = _DEVICES.get(canonical)
@@ -173,6 +200,7 @@ def release_memory() -> None:
     """Have every device in use give the memory that it keeps of arrays that are gone back to the system."""
     with _lock:
         devices = list(_DEVICES.values())
+    release_pinned()
     for device in devices:
         if device.is_usable:
             device.allocator.trim()
@@ -230,41 +258,14 @@ def thread_count() -> int:
 
 def vulkan_architecture(position: int = 0) -> str | None:
     """The name that `vulkan:<name>` targets have for this machine's Vulkan device, where adze knows it."""
-    devices = _driver_devices("vulkan")
-    if position >= len(devices):
-        return None
-    return vulkan_architecture_of(str(devices[position]["name"]))
-
-
-def vulkan_architecture_of(description: str) -> str | None:
-    """As `vulkan_architecture`, from what the driver calls the device."""
-    lavapipe = re.search(r"llvmpipe.*?(\d+) bits", description)
-    if lavapipe:
-        return {128: "lavapipe4", 256: "lavapipe", 512: "lavapipe16"}.get(int(lavapipe[1]))
-    for pattern, architecture in _VULKAN_DEVICE_NAMES:
-        if re.search(pattern, description, re.IGNORECASE):
-            return architecture
-    return None
+    devices = _driver_devices(DeviceKind.VULKAN.value)
+    return _architecture(DeviceKind.VULKAN.value, devices[position]) if position < len(devices) else None
 
 
 _LOCAL_DESCRIPTIONS: Final = {
     "local-sync": "CPU, on the thread of the caller",
     "local-task": "CPU, on a pool of threads",
 }
-# First match wins. Only for devices whose family follows from the marketing name beyond doubt.
-_VULKAN_DEVICE_NAMES: Final = (
-    (r"RTX 40\d\d|RTX \d+ Ada|\bL4\b|\bL40", "ada"),
-    # IREE has no family for Hopper, which runs what is compiled for the family before it.
-    (r"RTX 30\d\d|RTX A\d{4}|\bA100|\bA10\b|\bA40\b|\bH[12]00\b", "ampere"),
-    (r"RTX 20\d\d|GTX 16\d\d|Tesla T4|Quadro RTX", "turing"),
-    (r"RX 90\d\d|GFX12", "rdna4"),
-    (r"RX 7\d\d\d|GFX110|NAVI3", "rdna3"),
-    (r"RX 6\d\d\d|GFX103|NAVI2", "rdna2"),
-    (r"RX 5\d\d\d|GFX101|NAVI1", "rdna1"),
-    (r"Adreno", "adreno"),
-    (r"Mali-G(6[12]5|7[12][05]|310|510)", "valhall4"),
-    (r"Mali-G(57|68|77|78)", "valhall1"),
-)
 _lock = threading.Lock()
 _DEVICES: Final[dict[str, Device]] = {}
 _DRIVER_OBJECTS: Final[dict[str, Any]] = {}
@@ -278,6 +279,7 @@ def _after_fork_in_child() -> None:
     for held in (*(device.hal for device in _DEVICES.values()), *_DRIVER_OBJECTS.values()):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(held))
     _DRIVER_OBJECTS.clear()
+    forget_pinned()
     for device in [device for device in _DEVICES.values() if not device.is_usable]:
         del _DEVICES[device.name]
 
@@ -287,16 +289,22 @@ if hasattr(os, "register_at_fork"):
 
 
 def _canonical_name(name: str, work: float | None) -> str:
+    if not isinstance(name, str):
+        raise DeviceError(
+            f"device is {type(name).__name__}: {name!r}, expected the name of one",
+            hint='write device="cuda:0"',
+        )
     if name == "cpu":
         return cpu_driver_for(work)
-    driver, _, position = name.partition(":")
+    driver, colon, position = name.partition(":")
     is_local = driver in _LOCAL_DESCRIPTIONS
     if driver in ("rocm", "metal"):
         raise DeviceError(
             f"adze has no devices of the kind {driver}: it compiles programs for them, and runs none",
             hint=f"a host with IREE's runtime for {driver} runs the file that `adze build` writes",
         )
-    if driver not in _DRIVERS or (is_local and position) or (position and not position.isdigit()):
+    is_numbered = position.isascii() and position.isdecimal() and not is_local
+    if driver not in _DRIVERS or (colon and not is_numbered):
         raise DeviceError(
             f"unknown device {name!r}: expected cpu, local-sync, local-task, vulkan, vulkan:<number>, cuda "
             "or cuda:<number>",
@@ -331,7 +339,16 @@ def _create_device(name: str) -> Device:
         raise DeviceError(f"device {name!r} is here but cannot be used: {_last_line(error)}") from error
     if driver in _LOCAL_DESCRIPTIONS:
         return Device(name, DeviceKind.CPU, _LOCAL_DESCRIPTIONS[driver], hal)
-    return Device(name, DeviceKind(driver), str(entry["name"]), hal)
+    return Device(name, DeviceKind(driver), str(entry["name"]), hal, _architecture(driver, entry))
+
+
+def _architecture(driver: str, entry: dict[str, Any]) -> str | None:
+    """The architecture of an entry of a driver's list."""
+    if driver == DeviceKind.VULKAN.value:
+        return vulkan_architecture_of(str(entry["name"]))
+    if driver == DeviceKind.CUDA.value:
+        return cuda_architecture_of(facts_of(_driver(driver), entry["device_id"]).capability)
+    return None
 
 
 def _absent(name: str) -> DeviceError:

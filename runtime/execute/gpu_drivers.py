@@ -22,8 +22,10 @@ class Absence:
     hint: str
 
 
-_NEEDED_CUDA: Final = "11.3"
-"""The release whose functions IREE 3.13 asks `cuGetProcAddress` for."""
+NEWER_DRIVER: Final = (
+    "install a driver for CUDA 11.6 or newer (`nvidia-smi` shows what is installed), 12.0 for cuda:sm_90"
+)
+"""IREE 3.13 asks `cuGetProcAddress` for functions of 11.3; its code is PTX 7.6, and 8.0 for sm_90."""
 _VULKAN_PACKAGES: Final = (
     "install the driver of the GPU, or Mesa's, which has one for the CPU (Debian: mesa-vulkan-drivers)"
 )
@@ -47,7 +49,7 @@ def _cuda_absence(text: str) -> Absence:
         name = missing[1] or missing[2]
         return Absence(
             f"NVIDIA's driver is too old: it lacks {name}, which IREE needs",
-            f"install a driver for CUDA {_NEEDED_CUDA} or newer (`nvidia-smi` shows what is installed)",
+            NEWER_DRIVER,
         )
     if "not available" in text or "libcuda" in text:
         return Absence("NVIDIA's driver is not installed (there is no libcuda.so)", _NVIDIA_DRIVER)
@@ -135,6 +137,20 @@ def enter_cuda(position: int) -> None:
         library.cuDevicePrimaryCtxRetain(ctypes.byref(context), device)  # for as long as the process lives
         enter = _CURRENT[position] = functools.partial(library.cuCtxSetCurrent, context)
     enter()
+
+
+@functools.cache
+def are_peers(position: int, other: int) -> bool:
+    """Whether a CUDA device reaches the memory of another one."""
+    try:
+        library = ctypes.CDLL("libcuda.so")
+        devices, can = (ctypes.c_int(), ctypes.c_int()), ctypes.c_int()
+        failed = library.cuDeviceGet(ctypes.byref(devices[0]), position)
+        failed = failed or library.cuDeviceGet(ctypes.byref(devices[1]), other)
+        failed = failed or library.cuDeviceCanAccessPeer(ctypes.byref(can), *devices)
+    except (OSError, AttributeError):
+        return False
+    return not failed and bool(can.value)
 
 
 _MEMORY_CLOCK, _BUS_WIDTH = 36, 37

@@ -36,7 +36,9 @@ def lost_device(error: BaseException, device: str, doing: str) -> LostDeviceErro
 
 
 def transfer_error(error: BaseException, device: str, what: str, direction: str) -> AdzeError:
-    """The error for `what` that could not be copied `to` a device, or `from` it."""
+    """The error for `what` that could not be copied `to` a device, or `from` it; adze's own errors stay."""
+    if isinstance(error, AdzeError):
+        return error
     text = f"{what} cannot be copied {direction} {device}"
     if is_lost(error):
         return lost_device(error, device, text)

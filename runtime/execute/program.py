@@ -25,7 +25,8 @@ from ..artifact.signature import (
 )
 from ..errors import ArtifactError, CallError, CallTypeError, DeviceError, FailedCallError
 from .array import DeviceArray, buffer_element_type, from_host
-from .devices import Device, cpu_driver_for, get_device
+from .devices import Device, DeviceKind, cpu_driver_for, get_device
+from .gpu_drivers import NEWER_DRIVER
 from .gpu_faults import is_lost, lost_device
 from .host_calls import (
     HostSite,
@@ -36,6 +37,7 @@ from .host_calls import (
     take_raised,
 )
 from .native import native
+from .transfers import together
 from .waits import Invoke, patient
 
 if TYPE_CHECKING:
@@ -81,7 +83,9 @@ class Executable:
             raised = take_raised()  # by a function that the program asks when it is loaded
             if raised is not None:
                 raise host_call_error(raised, "load") from error
-            raise ArtifactError(_explain_load(error, self.device)) from error
+            code = _NO_CODE.search(str(error)) if self.device.kind is DeviceKind.CUDA else None
+            hint = None if code is None else NEWER_DRIVER if "VERSION" in code[1] else NO_OLDER_CODE
+            raise ArtifactError(_explain_load(error, self.device), hint=hint) from error
         self._signatures = {signature.name: signature for signature in signatures}
         self._functions: dict[str, Function] = {}
 
@@ -134,11 +138,7 @@ class Executable:
         All functions share it, as they share its state; that of the parent stays there.
         """
         if not self.device.is_usable:
-            if not self.device.is_cpu:
-                raise DeviceError(
-                    f"{self.device.name} was opened before this process forked, and does not work here",
-                    hint="open it in the child only, or use the spawn method of multiprocessing",
-                )
+            self.device.enter()  # raises of a GPU
             self.device = get_device(self.device.name)
             self._context = _new_context(self._modules, self.device)
         return self._context, self.device
@@ -313,6 +313,19 @@ class Function:
 
     def _call_converted(self, arguments: Sequence[Any]) -> list[DeviceArray]:
         """The general way: every argument becomes a DeviceArray, large ones without a copy."""
+        if self.device.is_cpu:
+            converted, shared = self._converted(arguments)
+        else:
+            with together():
+                converted, shared = self._converted(arguments)
+        results = self(*converted)
+        if shared:
+            # A result that is (part of) an argument would change when the caller writes to his array.
+            results = [self._unshared(result, shared) for result in results]
+        return results
+
+    def _converted(self, arguments: Sequence[Any]) -> tuple[list[DeviceArray], list[np.ndarray]]:
+        """The arguments on the device, and those whose memory they share."""
         converted = []
         shared: list[np.ndarray] = []
         for argument in arguments:
@@ -323,11 +336,7 @@ class Function:
             if may_share and self.device.is_cpu:
                 shared.append(argument)
             converted.append(from_host(argument, self.device, copy=None if may_share else True))
-        results = self(*converted)
-        if shared:
-            # A result that is (part of) an argument would change when the caller writes to his array.
-            results = [self._unshared(result, shared) for result in results]
-        return results
+        return converted, shared
 
     def _unshared(self, result: DeviceArray, shared: Sequence[np.ndarray]) -> DeviceArray:
         host = result.numpy()
@@ -354,7 +363,8 @@ class Function:
         raise DeviceError(
             f"{self.signature.name}(): argument {spec.name!r} is on {argument.device.name} and the program "
             f"on {self.device.name}",
-            hint=f"move it: {spec.name}.to({self.device.name!r})",
+            hint=f"move it: adze.device_put({spec.name}, {self.device.name!r}); or run the program there: "
+            f"device={argument.device.name!r}",
         )
 
 
@@ -421,6 +431,12 @@ def _vm_instance() -> iree_runtime.VmInstance:
 _INSTANCE_LOCK: Final = threading.Lock()
 
 
+NO_OLDER_CODE: Final = (
+    "adze's code for CUDA is for sm_80 (Ampere) and newer GPUs: run the program on another device, such as "
+    'device="cpu"'
+)
+_NO_CODE: Final = re.compile(r"CUDA_ERROR_(INVALID_PTX|NO_BINARY_FOR_GPU|UNSUPPORTED_PTX_VERSION)")
+"""What CUDA's driver says of code for newer GPUs, or of PTX of a newer version."""
 _STATUS: Final = re.compile(r"\b([A-Z_]{4,}); (?P<text>.*?)(?:; (?:while|\[ \d+\])|\n|$)", re.DOTALL)
 _MISSING_MODULE: Final = re.compile(r"required module '([\w_]+)'")
 
@@ -450,6 +466,14 @@ def _explain_load(error: Exception, device: Device) -> str:
         return f"the program needs an IREE module {missing[1]!r} that this runtime does not offer"
     if "NCCL" in text:
         return f"its devices exchange arrays by NCCL, and IREE cannot use what is here: {_first_reason(text)}"
+    code = _NO_CODE.search(text) if device.kind is DeviceKind.CUDA else None
+    if code is not None and "VERSION" in code[1]:
+        return f"NVIDIA's driver is too old for the code of the program (CUDA_ERROR_{code[1]})"
+    if code is not None:
+        return (
+            f"{device.name} is {device.description}, a cuda:{device.architecture} device, and the program is "
+            f"for newer GPUs (CUDA_ERROR_{code[1]})"
+        )
     if "INCOMPATIBLE" in text or "not found or unavailable" in text:
         return f"the program was not compiled for {device.name} ({device.description})"
     return f"not a program that IREE can load: {_first_reason(text)}"

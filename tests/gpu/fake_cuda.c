@@ -4,12 +4,15 @@
    lost here as they would be on a GPU. Variables of the environment say how it behaves:
 
      FAKE_CUDA_DEVICES   how many devices there are (2)
-     FAKE_CUDA_VERSION   the version of the driver (12040)
+     FAKE_CUDA_VERSION   the version of the driver (12040), which is the newest of PTX that it takes too
+     FAKE_CUDA_CAPABILITY  the compute capability of each device (80)
      FAKE_CUDA_INIT      what cuInit returns (0)
      FAKE_CUDA_MEMORY    bytes of memory of each device (1 GiB)
      FAKE_CUDA_LOST      after so many launches each call of that device fails (never)
      FAKE_CUDA_WITHOUT   a function that this driver lacks (none)
      FAKE_CUDA_LOG       a file that gets a line for each copy and launch (none)
+     FAKE_CUDA_GATE      a file that each copy waits for, five seconds at most, and fails without (none)
+     FAKE_CUDA_APART     devices do not reach each other's memory, and copies between them fail (no)
      FAKE_CUDA_MACHINE   a command that makes a library of a module's PTX (`ptx_machine.py`; none: kernels do
                          nothing)
 
@@ -27,18 +30,22 @@
 #include <unistd.h>
 
 typedef int Result;
-enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_CONTEXT = 201, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700 };
+enum { SUCCESS = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_CONTEXT = 201, INVALID_PTX = 218,
+  UNSUPPORTED_PTX_VERSION = 222, NOT_FOUND = 500, ILLEGAL_ADDRESS = 700 };
 
 /* As in ptx_machine.h. */
 typedef struct { const char *name; void *run; int waits, static_shared, parameters; const int *sizes; } Kernel;
 typedef void Launch(const Kernel *, const unsigned *, const unsigned *, unsigned, void **);
 typedef struct { const Kernel *kernels; Launch *launch; } Module;
-typedef struct { const Kernel *kernel; Launch *launch; } Function;
+typedef struct { const Kernel *kernel; Launch *launch; char *name; } Function;
+
+/* What `fake_cupti.c` puts here hears of each kernel that ran: its name, device, grid, and times in nanoseconds. */
+void (*fake_cuda_heard)(const char *, int, const unsigned *, uint64_t, uint64_t);
 
 typedef struct { int device; } Context;
 typedef struct { Context *context; } Stream;
 typedef struct { double at; } Event;
-typedef struct Block { struct Block *next; void *start; size_t size; int device; int is_host; } Block;
+typedef struct Block { struct Block *next; void *start; size_t size; int device; int is_host, is_pool; } Block;
 typedef struct Node Node;
 typedef struct { Node *first, *last; size_t count; } Graph;
 struct Node { Node *next; int kind; void *target, *source; size_t size; uint32_t value; int width; Event *event;
@@ -90,6 +97,7 @@ Result cuInit(unsigned flags) { return (Result)setting("FAKE_CUDA_INIT", 0); }
 Result cuDriverGetVersion(int *version) { *version = (int)setting("FAKE_CUDA_VERSION", 12040); return SUCCESS; }
 Result cuDeviceGetCount(int *count) { *count = (int)setting("FAKE_CUDA_DEVICES", 2); return SUCCESS; }
 Result cuDeviceGet(int *device, int position) { *device = position; return SUCCESS; }
+Result cuDeviceCanAccessPeer(int *can, int device, int peer) { *can = !getenv("FAKE_CUDA_APART"); return SUCCESS; }
 Result cuDeviceGetName(char *name, int size, int device) {
   snprintf(name, size, "Fake GPU %d", device);
   return SUCCESS;
@@ -110,8 +118,8 @@ Result cuDeviceGetAttribute(int *value, int attribute, int device) {
     case 16: *value = 108; break;                         /* multiprocessors */
     case 36: *value = 1215000; break;                     /* clock of the memory in kHz */
     case 37: *value = 5120; break;                        /* bits of its bus */
-    case 75: *value = 8; break;                           /* compute capability */
-    case 76: *value = 0; break;
+    case 75: *value = (int)setting("FAKE_CUDA_CAPABILITY", 80) / 10; break;
+    case 76: *value = (int)setting("FAKE_CUDA_CAPABILITY", 80) % 10; break;
     case 97: *value = 166912; break;                      /* shared memory of a block, asked for */
     case 19: case 41: case 83: case 115: *value = 1; break; /* host memory, unified addresses, pools */
     default: *value = 0;
@@ -125,6 +133,8 @@ Result cuGetErrorName(Result code, const char **name) {
           : code == 803             ? "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"
           : code == INVALID_CONTEXT ? "CUDA_ERROR_INVALID_CONTEXT"
           : code == NOT_FOUND       ? "CUDA_ERROR_NOT_FOUND"
+          : code == INVALID_PTX     ? "CUDA_ERROR_INVALID_PTX"
+          : code == UNSUPPORTED_PTX_VERSION ? "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"
                                     : "CUDA_ERROR_INVALID_VALUE";
   return SUCCESS;
 }
@@ -134,6 +144,8 @@ Result cuGetErrorString(Result code, const char **text) {
           : code == 100             ? "no CUDA-capable device is detected"
           : code == 803             ? "system has unsupported display driver / cuda driver combination"
           : code == NOT_FOUND       ? "named symbol not found"
+          : code == INVALID_PTX     ? "a PTX JIT compilation failed"
+          : code == UNSUPPORTED_PTX_VERSION ? "the provided PTX was compiled with an unsupported toolchain."
                                     : "invalid argument";
   return SUCCESS;
 }
@@ -202,7 +214,9 @@ Result cuLaunchHostFunc(Stream *stream, void (*function)(void *), void *data) {
 }
 
 /* Memory. */
-static Result take(void **start, size_t size, int is_host) {
+enum { DEVICE, HOST, POOL };
+static Result take(void **start, size_t size, int kind) {
+  int is_host = kind == HOST;
   int device = current();
   if (!is_host && alive(device)) return ILLEGAL_ADDRESS;
   Block *block = malloc(sizeof *block);
@@ -213,7 +227,7 @@ static Result take(void **start, size_t size, int is_host) {
     free(block);
     return OUT_OF_MEMORY;
   }
-  block->size = size, block->device = device, block->is_host = is_host, block->next = blocks;
+  block->size = size, block->device = device, block->is_host = is_host, block->is_pool = kind == POOL, block->next = blocks;
   blocks = block;
   if (!is_host) used[device] += size;
   *start = block->start;
@@ -234,16 +248,16 @@ static Result give(void *start) {
   free(block);
   return SUCCESS;
 }
-Result cuMemAlloc(void **pointer, size_t size) { return take(pointer, size, 0); }
-Result cuMemAllocManaged(void **pointer, size_t size, unsigned flags) { return take(pointer, size, 0); }
+Result cuMemAlloc(void **pointer, size_t size) { return take(pointer, size, DEVICE); }
+Result cuMemAllocManaged(void **pointer, size_t size, unsigned flags) { return take(pointer, size, DEVICE); }
 Result cuMemAllocFromPoolAsync(void **pointer, size_t size, void *pool, Stream *stream) {
-  return size ? take(pointer, size, 0) : INVALID_VALUE; /* as a GPU's driver */
+  return size ? take(pointer, size, POOL) : INVALID_VALUE; /* as a GPU's driver */
 }
 Result cuMemFree(void *pointer) { return give(pointer); }
 Result cuMemFreeAsync(void *pointer, Stream *stream) { return give(pointer); }
 Result cuMemHostAlloc(void **pointer, size_t size, unsigned flags) {
   note("pinned %zu\n", size);
-  return take(pointer, size, 1);
+  return take(pointer, size, HOST);
 }
 Result cuMemFreeHost(void *pointer) { return give(pointer); }
 Result cuMemHostGetDevicePointer(void **pointer, void *host, unsigned flags) { *pointer = host; return SUCCESS; }
@@ -256,9 +270,27 @@ Result cuMemPoolSetAttribute(void *pool, int attribute, void *value) { return SU
 Result cuMemPoolSetAccess(void *pool, const void *accesses, size_t count) { return SUCCESS; }
 Result cuMemPoolTrimTo(void *pool, size_t kept) { return SUCCESS; }
 Result cuMemPrefetchAsync(void *pointer, size_t size, int device, Stream *stream) { return SUCCESS; }
+/* The block that an address lies in, NULL for memory that this driver has not made. */
+static Block *block_of(const void *address) {
+  pthread_mutex_lock(&memory);
+  Block *at = blocks;
+  while (at && !((char *)at->start <= (char *)address && (char *)address < (char *)at->start + at->size)) at = at->next;
+  pthread_mutex_unlock(&memory);
+  return at;
+}
 static Result copy(void *target, const void *source, size_t size, Stream *stream) {
   if (alive(device_of(stream))) return ILLEGAL_ADDRESS;
-  note("copy %zu on %d\n", size, device_of(stream));
+  const char *gate = getenv("FAKE_CUDA_GATE");
+  for (int i = 0; gate && access(gate, F_OK); i++) {
+    if (i == 5000) return INVALID_VALUE;
+    usleep(1000);
+  }
+  Block *from = block_of(source), *to = block_of(target);
+  if (from && to && !from->is_host && !to->is_host && from->device != to->device) {
+    if (from->is_pool || to->is_pool || getenv("FAKE_CUDA_APART")) return INVALID_VALUE;
+    note("copy %zu from %d to %d\n", size, from->device, to->device);
+  } else
+    note("copy %zu on %d\n", size, device_of(stream));
   memmove(target, source, size);
   return SUCCESS;
 }
@@ -286,8 +318,20 @@ static Result load_machine(Module *module, const char *command, const char *imag
   module->kernels = dlsym(loaded, "kernels"), module->launch = dlsym(loaded, "launch");
   return SUCCESS;
 }
+/* PTX of a newer version than the driver's own, or for newer GPUs, is refused: CUDA 11.x has PTX 7.x, 12.x 8.x. */
+static Result takes(const char *image) {
+  const char *version = strstr(image, ".version "), *target = strstr(image, ".target sm_");
+  long driver = setting("FAKE_CUDA_VERSION", 12040);
+  int major = 0, minor = 0;
+  if (!version || !target) return INVALID_PTX;
+  sscanf(version, ".version %d.%d", &major, &minor);
+  if ((major + 4) * 1000 + minor * 10 > driver) return UNSUPPORTED_PTX_VERSION;
+  return atol(target + strlen(".target sm_")) > setting("FAKE_CUDA_CAPABILITY", 80) ? INVALID_PTX : SUCCESS;
+}
 Result cuModuleLoadDataEx(Module **module, const void *image, unsigned count, int *options, void **values) {
   if (!depth) return INVALID_CONTEXT; /* of this thread, as of a GPU's driver */
+  Result refused = takes(image);
+  if (refused) return refused;
   *module = calloc(1, sizeof **module);
   const char *machine = getenv("FAKE_CUDA_MACHINE");
   if (machine && load_machine(*module, machine, image)) return INVALID_VALUE;
@@ -296,14 +340,19 @@ Result cuModuleLoadDataEx(Module **module, const void *image, unsigned count, in
 Result cuModuleUnload(Module *module) { free(module); return SUCCESS; }
 Result cuModuleGetFunction(Function **function, Module *module, const char *name) {
   *function = calloc(1, sizeof **function);
+  (*function)->name = strdup(name);
   if (!module->kernels) return SUCCESS;
   (*function)->launch = module->launch;
   for (const Kernel *kernel = module->kernels; kernel->name; kernel++)
     if (!strcmp(kernel->name, name)) (*function)->kernel = kernel;
   return (*function)->kernel ? SUCCESS : NOT_FOUND;
 }
-static void run(Function *function, const unsigned *grid, const unsigned *block, unsigned shared, void **parameters) {
+static uint64_t nanoseconds(void) { return (uint64_t)(now() * 1e6); }
+static void run(Function *function, int device, const unsigned *grid, const unsigned *block, unsigned shared,
+                void **parameters) {
+  uint64_t start = nanoseconds();
   if (function->kernel) function->launch(function->kernel, grid, block, shared, parameters);
+  if (fake_cuda_heard) fake_cuda_heard(function->name, device, grid, start, nanoseconds() + 1);
 }
 Result cuModuleGetGlobal(void **pointer, size_t *size, void *module, const char *name) { return NOT_FOUND; }
 Result cuFuncSetAttribute(void *function, int attribute, int value) { return SUCCESS; }
@@ -313,7 +362,7 @@ Result cuLaunchKernel(Function *function, unsigned x, unsigned y, unsigned z, un
   if (!x || !y || !z) return INVALID_VALUE; /* as a GPU's driver */
   launches[device]++;
   note("launch on %d\n", device);
-  run(function, (unsigned[]){x, y, z}, (unsigned[]){a, b, c}, shared, parameters);
+  run(function, device, (unsigned[]){x, y, z}, (unsigned[]){a, b, c}, shared, parameters);
   return alive(device);
 }
 Result cuGraphCreate(Graph **graph, unsigned flags) { *graph = calloc(1, sizeof **graph); return SUCCESS; }
@@ -379,7 +428,7 @@ Result cuGraphLaunch(Graph *executable, Stream *stream) {
     if (node->kind == KERNEL) {
       launches[device]++;
       note("launch on %d\n", device);
-      run(node->function, node->grid, node->block, node->shared, node->parameters);
+      run(node->function, device, node->grid, node->block, node->shared, node->parameters);
     }
     if (alive(device)) return ILLEGAL_ADDRESS;
     if (node->kind == COPY) copy(node->target, node->source, node->size, stream);

@@ -39,14 +39,17 @@ def attempt(name, function):
 """
 
 
-def on_ptx_machine(script: str, **variables: str | int) -> dict[str, Any]:
+def on_ptx_machine(script: str, *others: str, **variables: str | int) -> dict[str, Any]:
     """As `on_fake_cuda`, with kernels that compute."""
-    return on_fake_cuda(script, machine=f"{sys.executable} {MACHINE}", **variables)
+    return on_fake_cuda(script, *others, machine=f"{sys.executable} {MACHINE}", **variables)
 
 
-def on_fake_cuda(script: str, **variables: str | int) -> dict[str, Any]:
-    """What `script` left in `said`; the process must end well, also after errors."""
-    folder = driver_folder()
+def on_fake_cuda(script: str, *others: str, **variables: str | int) -> dict[str, Any]:
+    """What `script` left in `said`; the process must end well, also after errors.
+
+    `others` are libraries beside the driver, such as `cupti`.
+    """
+    folder = driver_folder(*others)
     environment = {
         **os.environ,
         "LD_LIBRARY_PATH": f"{folder}:{os.environ.get('LD_LIBRARY_PATH', '')}",
@@ -60,11 +63,11 @@ def on_fake_cuda(script: str, **variables: str | int) -> dict[str, Any]:
 
 
 @cache
-def driver_folder(nccl: str = "") -> Path:
-    """The folder of the built driver, with `fake_nccl.c` beside it where that is asked for."""
+def driver_folder(*others: str) -> Path:
+    """The folder of the built driver, with `fake_<other>.c` beside it as `lib<other>.so`."""
     folder = Path(mkdtemp(prefix="fake-cuda-"))
-    for source, library in ((SOURCE, "libcuda.so"), (SOURCE.with_name(f"{nccl}.c"), "libnccl.so")):
-        if source.exists():
-            command = [str(COMPILER), "-O1", "-w", "-shared", "-fPIC", "-o", str(folder / library)]
-            subprocess.run([*command, str(source), "-lpthread", "-ldl"], check=True)
+    for name in ("cuda", *others):
+        library, source = folder / f"lib{name}.so", SOURCE.with_name(f"fake_{name}.c")
+        command = [str(COMPILER), "-O1", "-w", "-shared", "-fPIC", "-o", str(library)]
+        subprocess.run([*command, str(source), "-lpthread", "-ldl"], check=True)
     return folder

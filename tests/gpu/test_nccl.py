@@ -150,7 +150,7 @@ print(json.dumps([compiled.device, results]))
     ("ranks", "dtype"), [(2, "float32"), pytest.param(4, "int64", marks=pytest.mark.thorough)]
 )
 def test_devices_exchange_what_ranks_would(ranks: int, dtype: str, tmp_path: Path) -> None:
-    folder = driver_folder("fake_nccl")
+    folder = driver_folder("nccl")
     started = [
         subprocess.Popen(
             [sys.executable, "-c", SCRIPT, str(tmp_path), str(rank), str(ranks), dtype],

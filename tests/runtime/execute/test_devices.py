@@ -14,13 +14,13 @@ import pytest
 import adze
 from adze.runtime.errors import DeviceError
 from adze.runtime.execute import devices
+from adze.runtime.execute.architectures import cuda_architecture_of, runs, vulkan_architecture_of
 from adze.runtime.execute.devices import (
     PARALLEL_WORK,
     DeviceKind,
     get_device,
     list_devices,
     usable_cpus,
-    vulkan_architecture_of,
 )
 
 
@@ -85,6 +85,7 @@ array = np.ones(40 * 10**6, np.uint8)  # the C library itself keeps no memory of
 """
 IN_USE = """
 from adze.runtime.execute import devices
+from adze.runtime.execute.architectures import cuda_architecture_of, runs, vulkan_architecture_of
 devices._DEVICES["another"] = device
 before = resident()
 arrays = [device.copy_in(array, kind) for _ in range(5)]
@@ -145,7 +146,9 @@ def test_a_program_that_is_loaded_has_unused_memory_forgotten(monkeypatch: pytes
     assert forgotten == ["local-sync"]
 
 
-@pytest.mark.parametrize("name", ["gpu", "vulkan:x", "local-sync:1", "cuda:-1", "vulkan:1:2"])
+@pytest.mark.parametrize(
+    "name", ["gpu", "vulkan:x", "local-sync:1", "cuda:-1", "cuda:", "cuda:²", "cpu:", "vulkan:1:2"]
+)
 def test_an_unknown_name_lists_what_is_here(name: str) -> None:
     with pytest.raises(DeviceError) as caught:
         get_device(name)
@@ -184,3 +187,25 @@ def test_a_device_that_fails_to_open_says_why(monkeypatch: pytest.MonkeyPatch) -
 )
 def test_vulkan_devices_are_recognised(description: str, architecture: str | None) -> None:
     assert vulkan_architecture_of(description) == architecture
+
+
+@pytest.mark.parametrize(
+    ("kind", "here", "wanted", "verdict"),
+    [
+        ("cuda", "sm_80", "sm_80", True),
+        ("cuda", "sm_90", "sm_80", True),
+        ("cuda", "sm_120", "sm_90", True),
+        ("cuda", "sm_80", "sm_90", False),
+        ("cuda", "sm_75", "sm_80", False),
+        ("cuda", None, "sm_90", True),
+        ("vulkan", "ampere", "ampere", True),
+        ("vulkan", "ada", "ampere", False),
+        ("vulkan", None, "ampere", False),
+    ],
+)
+def test_cuda_compiles_code_for_older_gpus(kind: str, here: str | None, wanted: str, verdict: bool) -> None:
+    assert runs(kind, here, wanted) is verdict
+
+
+def test_a_compute_capability_is_an_architecture() -> None:
+    assert cuda_architecture_of((12, 0)) == "sm_120" and cuda_architecture_of(None) is None

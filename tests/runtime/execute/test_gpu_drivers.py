@@ -39,7 +39,7 @@ NO_VULKAN = (
     ("driver", "text", "reason", "hint"),
     [
         ("cuda", NO_LIBRARY, "NVIDIA's driver is not installed (there is no libcuda.so)", "install NVIDIA's"),
-        ("cuda", NO_SYMBOL, "NVIDIA's driver is too old: it lacks cuGetProcAddress", "CUDA 11.3 or newer"),
+        ("cuda", NO_SYMBOL, "NVIDIA's driver is too old: it lacks cuGetProcAddress", "CUDA 11.6 or newer"),
         ("cuda", "strange", "NVIDIA's driver cannot be used: strange", "nvidia-smi"),
         ("vulkan", NO_LOADER, "the Vulkan loader is not installed (there is no lib", "mesa-vulkan-drivers"),
         ("vulkan", NO_VULKAN, "the Vulkan loader is here and finds no driver", "VK_DRIVER_FILES"),

@@ -102,7 +102,8 @@ def test_arrays_of_the_cpu_are_not_moved_silently(vulkan: str, vulkan_program: b
         add(there, here)
     assert str(caught.value) == (
         f"add(): argument 'right' is on local-sync and the program on {vulkan}\n"
-        f"  hint: move it: right.to({vulkan!r})"
+        f"  hint: move it: adze.device_put(right, {vulkan!r}); or run the program there: "
+        "device='local-sync'"
     )
     assert add(there, here.to(vulkan))[0].to("cpu").tolist() == [2, 2, 2, 2]
 
