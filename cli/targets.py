@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from ..dialects.errors import AdzeError
-from ..runtime.targets import Target, TargetKind, parse_target, target_names
+from ..runtime.targets import Target, TargetKind, parse_target, seen_of, target_names
 from .arguments import SpecOption, TargetsOption, bind_specs, chosen_targets
 from .reporting import BadUsage, JsonOption, command, counted, print_json, print_text, readable_bytes, working
 from .source import load_function, user_code
@@ -34,6 +34,9 @@ TRIED: Final = (
     "vulkan:adreno",
     "cuda:sm_80",
     "cuda:sm_90",
+    "rocm:gfx942",
+    "rocm:gfx1100",
+    "metal",
 )
 """What a function is compiled for where nobody names targets: one or two of each family."""
 
@@ -82,20 +85,22 @@ def listed_names() -> list[str]:
 
 
 def described(name: str) -> dict[str, Any]:
-    """A target: its architecture, what it needs, and whether this machine runs programs for it."""
+    """A target: its architecture, what it needs, where it was run, and whether this machine runs it."""
     target = parse_target(name)
-    problem = problem_here(target)
+    problem, seen = problem_here(target), seen_of(target)
     facts = [target.architecture]
     if target.kind is TargetKind.CPU:
         facts.append(f"vectors of {target.vector_bits} bits")
     if target.missing_dtypes:
         facts.append(f"without {', '.join(target.missing_dtypes)}")
-    text = f"{', '.join(facts)}; {'runs here' if problem is None else problem}"
+    where = [*([seen] if seen else []), "runs here" if problem is None else problem]
+    text = "; ".join([", ".join(facts), *where])
     return {
         "target": target.name,
         "architecture": target.architecture,
         "required_features": list(target.required_features),
         "missing_dtypes": list(target.missing_dtypes),
+        "seen": seen,
         "runs_here": problem is None,
         "text": text,
     }
@@ -104,14 +109,18 @@ def described(name: str) -> dict[str, Any]:
 def problem_here(target: Target) -> str | None:
     """Why this machine cannot run programs for `target`, None where it can."""
     from ..runtime.cpu import host_cpu
-    from ..runtime.execute.devices import list_devices, vulkan_architecture_of
+    from ..runtime.execute.architectures import runs
+    from ..runtime.execute.devices import list_devices
 
+    if target.kind in (TargetKind.ROCM, TargetKind.METAL):
+        return f"adze has no {target.kind.value} devices"
     if target.kind is not TargetKind.CPU:
-        here = [info.description for info in list_devices() if info.kind.value == target.kind.value]
+        kind = target.kind.value
+        here = [info for info in list_devices() if info.kind.value == kind]
         if not here:
-            return f"there is no {target.kind.value} device here"
-        is_here = target.kind is TargetKind.CUDA or target.architecture in map(vulkan_architecture_of, here)
-        return None if is_here else f"here there is {', '.join(here)}"
+            return f"there is no {kind} device here"
+        is_here = any(runs(kind, info.architecture, target.architecture) for info in here)
+        return None if is_here else f"here there is {', '.join(info.description for info in here)}"
     cpu = host_cpu()
     if target.architecture != cpu.architecture:
         return f"this machine is {cpu.architecture}"

@@ -98,6 +98,22 @@ def target_names() -> list[str]:
     return names
 
 
+NEVER_RUN: Final = "compiled, never run"
+_SEEN: Final = {
+    "vulkan:lavapipe": "run on Mesa's lavapipe",
+    "vulkan:ampere": "run on an NVIDIA H200",
+    "cuda:sm_80": "run on an NVIDIA H100 and an H200",
+    "cuda:sm_80+nccl": "run on an NVIDIA H200 by one rank",
+    "cuda:sm_90": "some reductions run on an NVIDIA H200",
+}
+"""Where programs for GPUs were run; docs/gpu.md says what they did there."""
+
+
+def seen_of(target: Target) -> str | None:
+    """Where programs for the target were run so far, `NEVER_RUN` where nowhere; None of processors."""
+    return None if target.kind is TargetKind.CPU else _SEEN.get(target.name, NEVER_RUN)
+
+
 DEVICE_NAME: Final = "__device_0"
 """What IREE calls the device of a program; where one is described by an attribute, it must be told so."""
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from adze.runtime.cpu import host_cpu
+from adze.runtime.targets import NEVER_RUN, parse_target, seen_of, target_names
 
 from .conftest import Adze
 
@@ -35,7 +37,20 @@ def test_the_list_says_what_runs_here(adze: Adze) -> None:
     assert rows[other]["text"].endswith(f"; this machine is {host_cpu().architecture}")
     lines = adze("targets").stdout.splitlines()
     assert len(lines) == len(rows) and lines[0].startswith("cpu ")
-    assert adze("targets", "-t", "cuda:sm_80").stdout.startswith("cuda:sm_80  sm_80; ")
+    assert adze("targets", "-t", "cuda:sm_80").stdout.startswith("cuda:sm_80  sm_80; run on an NVIDIA ")
+    assert rows["cpu"]["seen"] is None
+    assert rows["metal"]["text"].endswith("; compiled, never run; adze has no metal devices")
+
+
+def test_the_page_about_gpus_says_the_same_of_each_target(checkout: Path) -> None:
+    """Until somebody runs a program for a target, both say that nobody did."""
+    page = (checkout / "docs" / "gpu.md").read_text()
+    rows = re.findall(r"^\| (`.*?) \| .* \| (.*) \|$", page.partition("\n## ")[0], re.M)
+    shown = {name: verdict for names, verdict in rows for name in re.findall(r"`([^`]+)`", names)}
+    targets = [parse_target(name) for name in target_names() if ":" in name or name == "metal"]
+    gpus = {target.name: seen_of(target) for target in targets if seen_of(target) is not None}
+    assert shown.keys() == gpus.keys()
+    assert [name for name in gpus if (shown[name] == "never") != (gpus[name] == NEVER_RUN)] == []
 
 
 @pytest.mark.thorough
