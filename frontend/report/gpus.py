@@ -1,8 +1,8 @@
 """Whether a GPU computes what it should, and how fast beside what it could.
 
 Input: the name of a device. Output: `GpuCheck`: products checked against NumPy and timed, and the peaks that
-they are compared with. Times are those of the device's own clock (`runtime/measure/profiles.py`), of CUDA
-those of calls on the host's, since IREE has no profiles there. Idea: where the driver does not say what its
+they are compared with. Times are those of the device's own clock (`runtime/measure/profiles.py`), and of a
+CUDA device without NVIDIA's CUPTI those of calls on the host's. Idea: where the driver does not say what its
 device can do, chains of multiply-adds in registers show it, and an addition to a large array what its memory
 moves. What fails is named, and the rest is done.
 """

@@ -5,7 +5,7 @@ Input: a compiled module, a device and arguments. Output: events, as IREE's own 
 A kernel's time is from the start of its first workgroup to the end of its last: of a CPU on the host's clock,
 of a GPU by the timestamps that the device itself writes, where there are kernels alone. `iree-profile` writes
 the bundle of events as lines of JSON; both commands are processes of their own, since IREE's Python bindings
-have no profiler.
+have no profiler. CUDA's kernels are timed in this process, by NVIDIA's CUPTI (`cupti.py`).
 """
 
 from __future__ import annotations
@@ -21,8 +21,12 @@ from typing import Any, Final
 import numpy as np
 
 from ...dialects.types import dtype_name
+from ..artifact.weights import Source
 from ..errors import DeviceError, FailedCallError
-from ..execute.devices import device_uri
+from ..execute.array import from_host
+from ..execute.devices import device_uri, get_device
+from ..execute.program import Executable
+from . import cupti
 
 _HOST_MODES: Final = "queue-events,host-execution,memory-events"
 _DEVICE_MODES: Final = "queue-events,dispatch-events"
@@ -87,10 +91,12 @@ def record(
     Raises `DeviceError` for a device or an installation without a profiler, `FailedCallError` where the
     program cannot be run so.
     """
+    if _is_cuda(device):
+        return _of_cuda(module, device, function, arguments, calls, parameters)
     if not has_profiles(device):
         raise DeviceError(
-            f"there are no profiles of {device}: IREE takes them of {', '.join(_CPUS)} and vulkan",
-            hint="name one of these by --device; NVIDIA's Nsight Systems shows the kernels of CUDA",
+            f"there are no profiles of {device}: there are of {', '.join(_CPUS)}, vulkan and cuda",
+            hint="name one of these by --device",
         )
     with tempfile.TemporaryDirectory(prefix="adze-profile-") as folder:
         place = Path(folder)
@@ -113,8 +119,36 @@ def record(
 
 
 def has_profiles(device: str) -> bool:
-    """Whether IREE takes profiles of `device`: of CUDA it takes none."""
-    return device in _CPUS or device.partition(":")[0] == "vulkan"
+    """Whether there are profiles of `device`: IREE's, or of CUDA CUPTI's, where that works."""
+    return device in _CPUS or device.partition(":")[0] == "vulkan" or (_is_cuda(device) and cupti.works())
+
+
+def _is_cuda(device: str) -> bool:
+    return device.partition(":")[0] == "cuda"
+
+
+def _of_cuda(
+    module: bytes,
+    device: str,
+    function: str,
+    arguments: Sequence[np.ndarray],
+    calls: int,
+    parameters: str | None,
+) -> list[Event]:
+    """As `record`, of a CUDA device. The first call is not recorded: it loads the kernels."""
+    scope, _, path = (parameters or "").partition("=")
+    weights = [Source(scope, Path(path), {}).module] if parameters is not None else []
+    held = get_device(device)
+    called = Executable(module, held, modules=weights).function(function)
+    views = [from_host(argument, held).view for argument in arguments]
+    called.call_views(views)
+    runs = cupti.kernel_runs(lambda: [called.call_views(views) for _ in range(calls)])
+    _, number = held.dlpack_device
+    return [
+        Event("dispatch", run.name, run.start, run.duration, run.workgroups)
+        for run in runs
+        if run.device == number
+    ]
 
 
 def parse(lines: Iterable[str]) -> list[Event]:
