@@ -1,11 +1,11 @@
 """`python -m tests.gpu.report` runs all that is known about GPUs on one, and writes what it saw.
 
 Input: the device (`--device`, CUDA where there is one, else Vulkan) and the file of the report. Output:
-device, driver, checked products, how much of its peak the device reaches in ten programs, and which tests
-fail. Idea: each part is a process that ends after a while, whatever the device does with it, and the page is
-written again behind each part: what fails or is stopped costs its own row.
-`--programs-only` leaves out the tests, which take half an hour on a CPU; `--small` makes products and
-programs small, for a GPU that a processor imitates (`ptx_machine.py`).
+device, driver, checked products, how much of its peak the device reaches in ten programs, the benchmarks
+beside JAX, and which tests fail. Idea: each part is a process that ends after a while, whatever the device
+does with it, and the page is written again behind each part: what fails or is stopped costs its own row.
+`--programs-only` leaves out the benchmarks and the tests, which take half an hour on a CPU; `--small` makes
+products and programs small, for a GPU that a processor imitates (`ptx_machine.py`).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import Any, Final
 from adze.runtime.execute.devices import absence, list_devices
 
 from .programs import TEN
+from .report_benchmarks import Benchmarks, measured, table
 from .report_parts import CHECKOUT, FACTS, PRODUCTS, Failure, attempt, ended, in_a_cell
 from .tally import Tally, read
 
@@ -58,7 +59,8 @@ class Page:
     products: dict[str, Part] = field(default_factory=dict)
     programs: dict[str, Part] = field(default_factory=dict)
     suites: dict[str, Suite] | None = field(default_factory=dict)
-    """None: they are left out."""
+    """None: they are left out, and the benchmarks too."""
+    benchmarks: Benchmarks | None = None
 
     def lines(self) -> list[str]:
         """The page, as far as there are parts."""
@@ -67,6 +69,7 @@ class Page:
             *heading(self.device, self.facts),
             *(product_row(name, part, facts) for name, part in self.products.items()),
             *table_of_programs(self.programs, facts),
+            *table(self.benchmarks),
             *table_of_suites(self.suites),
         ]
 
@@ -78,13 +81,14 @@ class Page:
         return (
             all(isinstance(part, dict) and not part.get("failures") for part in parts)
             and all(isinstance(part, dict) and is_right(part) for part in self.products.values())
+            and (self.benchmarks is None or self.benchmarks.is_right)
             and not any(suite.tally.failed or suite.end for suite in suites)
         )
 
 
 def main() -> None:
     options = parsed()
-    device = options.device or default_device()
+    device = default_device() if options.device is None else present_device(options.device)
     page = Page(device, suites=None if options.programs_only else {})
 
     def write() -> None:
@@ -111,6 +115,10 @@ def fill(page: Page, options: argparse.Namespace, write: Callable[[], None]) -> 
         for name in names:
             results[name] = part(name)
             write()
+    if page.suites is not None:
+        print("running the benchmarks", file=sys.stderr, flush=True)
+        page.benchmarks = measured(page.device, options.suite_seconds)
+        write()
     for name, arguments in SUITES.items() if page.suites is not None else ():
         assert page.suites is not None
         kind = page.device.partition(":")[0]
@@ -122,14 +130,17 @@ def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="what a GPU does with adze, as a page")
     parser.add_argument("--device", help="its name, such as cuda:0; cuda:0 or else vulkan:0 where left out")
     parser.add_argument("--output", type=Path, default=DESTINATION, help="the file to write")
-    parser.add_argument("--programs-only", action="store_true", help="leave out the tests")
+    parser.add_argument("--programs-only", action="store_true", help="leave out benchmarks and tests")
     parser.add_argument("--small", action="store_true", help="small products and programs")
     parser.add_argument("--jobs", type=int, default=min(os.cpu_count() or 1, 4), help="processes of tests")
     parser.add_argument(
         "--part-seconds", type=float, default=PART_SECONDS, help="the most that a product or program takes"
     )
     parser.add_argument(
-        "--suite-seconds", type=float, default=SUITE_SECONDS, help="the most that one of three suites takes"
+        "--suite-seconds",
+        type=float,
+        default=SUITE_SECONDS,
+        help="the most that the benchmarks, or one of three suites, take",
     )
     return parser.parse_args()
 
@@ -144,6 +155,18 @@ def default_device() -> str:
         f"{driver}: {why.reason}; {why.hint}" for driver in ("cuda", "vulkan") if (why := absence(driver))
     ]
     sys.exit("\n".join(["error: there is no GPU here", *reasons]))
+
+
+def present_device(name: str) -> str:
+    """The full name of a device; without it the program ends, and leaves the last page as it was."""
+    driver, _, number = name.partition(":")
+    device = f"{driver}:{number or 0}"
+    here = [info.name for info in list_devices() if info.kind.value in ("cuda", "vulkan")]
+    if device in here:
+        return device
+    why = absence(driver) if driver in ("cuda", "vulkan") else None
+    reason = f": {why.reason}; {why.hint}" if why else ""
+    sys.exit(f"error: there is no GPU {name!r} here{reason}; there are: {', '.join(here) or 'none'}")
 
 
 def suite(arguments: Sequence[str], options: argparse.Namespace) -> Suite:
@@ -163,7 +186,7 @@ def heading(device: str, facts: Part | None) -> list[str]:
         "# What a GPU does",
         "",
         "`make gpu-report` wrote this page. It runs the products of `adze doctor --gpu`, ten programs of",
-        "`tests/gpu/programs.py` and the tests of GPUs, each in a process of its own.",
+        "`tests/gpu/programs.py`, the benchmarks and the tests of GPUs, each in a process of its own.",
         "",
         "| | |",
         "|---|---|",
@@ -253,7 +276,7 @@ def program_row(name: str, part: Part, facts: dict[str, Any]) -> str:
 
 def table_of_suites(suites: dict[str, Suite] | None) -> list[str]:
     if suites is None:
-        return ["", "The tests were left out (`--programs-only`)."]
+        return ["", "Benchmarks and tests were left out (`--programs-only`)."]
     lines = ["", "| tests of | passed | failed | skipped | |", "|---|---|---|---|---|"]
     for name, each in suites.items():
         tally = each.tally

@@ -18,6 +18,7 @@ from adze.runtime.execute.gpu_drivers import Absence, GpuFacts
 from . import report, report_parts
 from .fake_cuda import needs_compiler, on_ptx_machine
 from .programs import PROGRAMS, Program
+from .report_benchmarks import Benchmarks
 from .tally import Tally
 
 FACTS = GpuCheck(
@@ -110,11 +111,37 @@ def test_parts_are_written_as_they_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(report, "attempt", attempt)
     monkeypatch.setattr(report, "suite", lambda arguments, options: report.Suite(Tally(1)))
+    monkeypatch.setattr(report, "measured", lambda device, seconds: Benchmarks((), {}, "stopped"))
     page, sizes = report.Page("cuda:0"), []
-    options = argparse.Namespace(small=True, part_seconds=1)
+    options = argparse.Namespace(small=True, part_seconds=1, suite_seconds=1)
     report.fill(page, options, lambda: sizes.append(len(page.lines())))
     assert seen == ["facts", *report.PRODUCTS, *report.TEN]
-    assert sizes == sorted(sizes) and len(sizes) == 1 + len(report.PRODUCTS) + 10 + len(report.SUITES)
+    assert sizes == sorted(sizes) and len(sizes) == 1 + len(report.PRODUCTS) + 10 + 1 + len(report.SUITES)
+
+
+BENCHMARKS = Benchmarks(
+    (
+        {
+            "case": "a | b",
+            "times": {"adze": {"wall": 1e-3}, "jax": {"wall": 2e-3}},
+            "errors": {"numpy": "has no such function"},
+            "kernel_seconds": 5e-4,
+        },
+    ),
+    {"jax": "0.10", "jax on": "cuda"},
+)
+
+
+def test_the_page_has_the_benchmarks() -> None:
+    page = report.Page("cuda:0", FACTS, benchmarks=BENCHMARKS)
+    lines = page.lines()
+    assert "| a / b | 1 | 0.5 | 2 |  |  |" in lines and any("JAX: 0.10, on cuda" in line for line in lines)
+    assert page.is_right
+    wrong = {**BENCHMARKS.rows[0], "errors": {"results": "adze agrees with no other"}, "kernel_seconds": None}
+    page.benchmarks = Benchmarks((wrong,), {}, "stopped after 3 s")
+    assert not page.is_right
+    assert "| stopped after 3 s | | | | | |" in page.lines()
+    assert "| a / b | 1 |  | 2 |  | results: adze agrees with no other |" in page.lines()
 
 
 CRASHING = """
@@ -159,6 +186,10 @@ def test_a_machine_without_gpus_says_so(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(report, "absence", lambda driver: Absence(f"{driver} is missing", "get it"))
     with pytest.raises(SystemExit, match="there is no GPU here\ncuda: cuda is missing; get it\nvulkan: "):
         report.default_device()
+    with pytest.raises(SystemExit, match="no GPU 'cuda:1' here: cuda is missing; get it; there are: none"):
+        report.present_device("cuda:1")
+    with pytest.raises(SystemExit, match="no GPU 'metal' here; there are: none"):
+        report.present_device("metal")
 
 
 DOCTOR = """

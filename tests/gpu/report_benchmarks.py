@@ -1,0 +1,77 @@
+"""The benchmarks in the report of a GPU: what `benchmarks/run.py` measured there, beside JAX where that is.
+
+Input: the device and the most seconds that all cases take. Output: the rows of its file, as far as it came,
+and a table.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from .report_parts import CHECKOUT, ended, in_a_cell
+
+LIBRARIES: Final = ("adze", "jax", "numpy")
+
+
+@dataclass(frozen=True)
+class Benchmarks:
+    """The rows of the cases that were measured, on what, and how it ended where that was not by itself."""
+
+    rows: tuple[dict[str, Any], ...]
+    circumstances: dict[str, str]
+    end: str = ""
+
+    @property
+    def is_right(self) -> bool:
+        """Whether adze ran every case, with results as others have them."""
+        return not self.end and not any(_errors(row) for row in self.rows)
+
+
+def measured(device: str, seconds: float) -> Benchmarks:
+    """What the quick cases took on `device`, in a process that is ended after so many seconds."""
+    with tempfile.TemporaryDirectory() as folder:
+        written = Path(folder) / "benchmarks.json"
+        command = [sys.executable, str(CHECKOUT / "benchmarks" / "run.py"), "--quick", "--seconds", "0.3"]
+        code = ended([*command, "--device", device, "--json", str(written)], seconds)
+        unusual = "" if code in (0, 1) else f"benchmarks/run.py ended with {code}"
+        end = f"stopped after {seconds:.0f} s" if code is None else unusual
+        found = json.loads(written.read_text()) if written.exists() else {"rows": [], "circumstances": {}}
+        return Benchmarks(tuple(found["rows"]), found["circumstances"], end)
+
+
+def table(benchmarks: Benchmarks | None) -> list[str]:
+    """The lines of the page."""
+    if benchmarks is None:
+        return []
+    place = benchmarks.circumstances.get("jax on", "not known")
+    version = benchmarks.circumstances.get("jax", "not known")
+    return [
+        "",
+        f"The quick cases of `benchmarks/`, in milliseconds a call. JAX: {version}, on {place}; NumPy is on",
+        "the CPU. Kernels are timed by the device, calls by the host.",
+        "",
+        "| case | adze | its kernels | JAX | NumPy | |",
+        "|---|---|---|---|---|---|",
+        *map(_row, benchmarks.rows),
+        *([f"| {benchmarks.end} | | | | | |"] if benchmarks.end else []),
+    ]
+
+
+def _row(row: dict[str, Any]) -> str:
+    adze, jax, numpy = (row["times"].get(name, {}).get("wall") for name in LIBRARIES)
+    cells = [_milliseconds(each) for each in (adze, row.get("kernel_seconds"), jax, numpy)]
+    return f"| {in_a_cell(row['case'])} | {' | '.join(cells)} | {in_a_cell('; '.join(_errors(row)))} |"
+
+
+def _errors(row: dict[str, Any]) -> list[str]:
+    """What went wrong with adze, or with the comparison; what other libraries lack is theirs."""
+    return [f"{name}: {text}" for name, text in row["errors"].items() if name not in LIBRARIES[1:]]
+
+
+def _milliseconds(seconds: float | None) -> str:
+    return "" if seconds is None else f"{seconds * 1e3:.4g}"
