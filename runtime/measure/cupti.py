@@ -5,7 +5,7 @@ of CUDA, and its streams are its own, so that no event of ours is in their order
 times of every kernel of the process. It comes with the CUDA toolkit, and with JAX's and PyTorch's packages.
 
 The library writes records to buffers that it asks for; the first fields of a kernel's record have had their
-places since CUDA 9 (`CUpti_ActivityKernel4` to `11` in `cupti_activity.h`).
+places since CUDA 9 (`CUpti_ActivityKernel4` to `13` in `cupti_activity.h`).
 """
 
 from __future__ import annotations

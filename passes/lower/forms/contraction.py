@@ -17,7 +17,6 @@ import numpy as np
 from ....dialects.ops.contraction.dot_general import Axes, Pairs, operand_axes
 from ....dialects.ops.reduction import accumulation_dtype
 from ....dialects.types import FLOAT16, FLOAT32, INT32
-from ....runtime.targets import TargetKind
 from ..builder import LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
 from ..tuning import gpu_products, product_forms
@@ -281,7 +280,7 @@ def _tiled_product(
             left, right = (_pad_to_sizes(b, factor, larger, source) for factor in (left, right))
             product = _tiled_product(ctx, left, right, larger, loops, source, carried)
             out = [letter for letter in loops if letter != "k"]
-            is_batched = b.kind is TargetKind.CUDA and len(loops) > len("mnk")
+            is_batched = gpu_products.is_tiled(ctx.target) and len(loops) > len("mnk")
             if larger["m"] != sizes["m"] or (is_batched and larger["n"] != sizes["n"]):
                 # IREE would take the slice of the operand instead.
                 product = b.materialise(product)

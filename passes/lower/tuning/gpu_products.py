@@ -1,4 +1,4 @@
-"""Products on NVIDIA's GPUs: tiles, sizes that tiles divide, sums in parts, integers as floats.
+"""Products on GPUs: tiles, sizes that tiles divide, sums in parts, integers as floats.
 
 Input: a dtype, and the sizes of a product by letter (b batch, p parts of k, m rows, n columns, k summed over;
 r, s and q are blocks of m, n and k).
@@ -34,6 +34,12 @@ MATRIX_KINDS: Final = {
     FLOAT16: "NV_MMA_SYNC_F32_16x8x16_F16",
     BFLOAT16: "NV_MMA_SYNC_F32_16x8x16_BF16",
 }
+RDNA3_KINDS: Final = {
+    FLOAT16: ("WMMAR3_F32_16x16x16_F16", FLOAT32),
+    BFLOAT16: ("WMMAR3_F32_16x16x16_BF16", FLOAT32),
+    np.dtype(np.int8): ("WMMAR3_I32_16x16x16_I8", INT32),
+}
+"""Instructions of RDNA3's matrix units by the dtype of the factors, and the dtype of their sums."""
 LARGE: Final = 1 << 18  # elements of a result of which there are few
 SUMMED: Final = "qk"  # the loops that are summed over: of blocks of k, and of k
 EXACT: Final = 1 << 24  # integers up to this are floats of 32 bits
@@ -60,6 +66,16 @@ SQUARES: Final = {
     8: (Square(128, 64, 16, 8, 4), Square(64, 64, 16, 4, 4)),
 }
 """By the bytes of an element, the largest first: 130, 93 and 62 registers a thread, 138 and 92 (ptxas)."""
+
+
+def is_tiled(target: Target) -> bool:
+    """Whether products without matrix units get `tiles`: on CUDA and RDNA, whose groups are of 32 threads.
+
+    CDNA has matrix units for float32 and float64 too, which IREE uses.
+    """
+    return target.kind is TargetKind.CUDA or (
+        target.kind is TargetKind.ROCM and target.architecture.startswith(("gfx11", "gfx12"))
+    )
 
 
 def is_static(sizes: Mapping[str, Size], loops: Sequence[str]) -> bool:
@@ -111,14 +127,14 @@ def per_loop(loops: Sequence[str], **of_letter: int) -> list[int]:
 
 
 def tiles(target: Target, sizes: Mapping[str, Size], loops: Sequence[str], dtype: np.dtype) -> str | None:
-    """Tiles of a product on CUDA: blocks of both operands in shared memory, squares in registers.
+    """Tiles of a product on CUDA and RDNA: blocks of both operands in shared memory, squares in registers.
 
-    Counted in PTX, never timed: of 8 x 8 sums, a thread does 16 multiply-adds for each load of four elements
-    from shared memory, and 256 for each from global memory; IREE's own tiles are 1 x 16 sums without shared
-    memory, with 4 for each load, of float64 2. Smaller squares where the large ones are too few to occupy a
-    GPU.
+    Counted in PTX and in RDNA3's machine code, never timed: of 8 x 8 sums, a thread does 16 multiply-adds for
+    each load of four elements from shared memory, and 256 (RDNA: 170) for each from global memory; IREE's own
+    tiles are 1 x 16 sums without shared memory, with 4 for each load, of float64 2. Smaller squares where the
+    large ones are too few to occupy a GPU.
     """
-    if target.kind is not TargetKind.CUDA or dtype not in TILED or not is_in_blocks(sizes, loops):
+    if not is_tiled(target) or dtype not in TILED or not is_in_blocks(sizes, loops):
         return None
     m, n, k = sizes["m"], sizes["n"], sizes["k"]
     squares = SQUARES[dtype.itemsize]
@@ -138,11 +154,13 @@ def tiles(target: Target, sizes: Mapping[str, Size], loops: Sequence[str], dtype
 def matrix_tiles(
     target: Target, sizes: Mapping[str, Size], loops: Sequence[str], source: np.dtype, carried: np.dtype
 ) -> str | None:
-    """Tiles of batched products of halves by tensor cores on CUDA, None where IREE's are as large.
+    """Tiles of products by matrix units, None where IREE's are as good: of batches of halves on CUDA.
 
     Counted in PTX, never timed: IREE takes 64 x 64, but 64 x 32 where there are 64 rows, with half as many
     instructions of tensor cores for the same blocks of an operand.
     """
+    if target.kind is TargetKind.ROCM and target.architecture.startswith("gfx11"):
+        return _rdna3_tiles(sizes, loops, source, carried)
     is_batch = target.kind is TargetKind.CUDA and is_in_blocks(sizes, loops) and len(loops) > len("mnk")
     if not is_batch or source not in MATRIX_KINDS or carried != FLOAT32:
         return None
@@ -160,8 +178,34 @@ def matrix_tiles(
     )
 
 
+def _rdna3_tiles(
+    sizes: Mapping[str, Size], loops: Sequence[str], source: np.dtype, carried: np.dtype
+) -> str | None:
+    """Tiles of products by RDNA3's matrix units.
+
+    Counted in machine code, never timed: IREE takes 128 x 128 sums and 128 terms, with 64 x 64 for each group
+    of 32 threads, whose registers do not suffice (404 bytes of each thread are spilled in float16). These are
+    64 x 32 and 32 terms, in 169 registers, and 32 x 32 in 92 where they occupy more workgroups.
+    """
+    kind, sums = RDNA3_KINDS.get(source, (None, None))
+    if kind is None or sums != carried or not {*loops} <= {*"bmnk"} or not is_static(sizes, loops):
+        return None
+    m, n, k = sizes["m"], sizes["n"], sizes["k"]
+    if m % TILES[1] or n % TILES[1] or k % TILES[0]:
+        return None
+    count = prod(sizes[letter] for letter in loops if letter != "k")
+    rows = 2 if m % (2 * TILES[1]) == 0 and count // (2 * TILES[1] ** 2) >= GROUPS else 1
+    return gpu_matrix_text(
+        kind=kind,
+        workgroup=per_loop(loops, m=rows * TILES[1], n=TILES[1]),
+        subgroup=per_loop(loops, m=2 * rows, n=2),
+        reduction=[2 if letter == "k" else 0 for letter in loops],
+        threads=128,
+    )
+
+
 def rounded(sizes: Mapping[str, Size], loops: Sequence[str]) -> dict[str, Size] | None:
-    """Sizes whose products are computed in tiles on CUDA; None where they are such, or too small to repay.
+    """Sizes whose products are computed in `tiles`; None where they are such, or too small to repay.
 
     Counted in PTX, never timed: a product of float32 has multiply-adds in a loop only where 32 divides `n`,
     and `tiles` divide multiples of 64; tensor cores do eight products a loop where 64 does not divide `k`, up

@@ -111,7 +111,7 @@ def rounded_product(
     target: Target, sizes: Mapping[str, Size], loops: Sequence[str], dtype: np.dtype
 ) -> dict[str, Size] | None:
     """Sizes a little larger that register tiles divide, where the copies to get there repay; else None."""
-    if target.kind is TargetKind.CUDA and dtype in gpu_products.TILED:
+    if gpu_products.is_tiled(target) and dtype in gpu_products.TILED:
         return gpu_products.rounded(sizes, loops)
     if target.kind is not TargetKind.CPU or dtype not in (FLOAT32, FLOAT64):
         return None

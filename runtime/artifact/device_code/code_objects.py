@@ -36,7 +36,7 @@ def kernels_of(elf: bytes) -> list[AmdKernel]:
         raise ValueError(f"{len(elf)} bytes that are to be a code object do not begin as an ELF file")
     sections = list(_sections(elf))
     notes = [_metadata(_part(elf, start, size)) for kind, start, size, _, _ in sections if kind == _NOTES]
-    code = {}
+    code: dict[str, bytes] = {}
     for kind, start, size, link, _ in sections:
         if kind in _SYMBOLS:
             names = sections[link] if link < len(sections) else (0, 0, 0, 0, 0)
