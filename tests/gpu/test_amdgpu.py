@@ -190,6 +190,28 @@ def test_products_of_rdna3_have_tiles_without_spills(name: str) -> None:
     assert [kernel.spilled_bytes for kernel in kernels] == [0] * len(kernels)
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    ("name", "kernels", "counted", "least"),
+    [
+        ("product_f32_any_rows", 2, "fused_multiply_adds", 256),
+        ("product_f16_any_rows", 2, "matrix_products", 64),
+        ("convolution_strided_f32", 2, "fused_multiply_adds", 256),
+        pytest.param("convolution_f16", 3, "matrix_products", 16, marks=pytest.mark.thorough),
+        pytest.param("convolution_gradients_f32", 7, "fused_multiply_adds", 768, marks=pytest.mark.thorough),
+    ],
+)
+def test_blocks_and_windows_of_rdna3_are_those_of_cuda(
+    name: str, kernels: int, counted: str, least: int
+) -> None:
+    """Without, products of any number of rows have 4 multiply-adds in a loop, convolutions none."""
+    program = PROGRAMS[name]
+    compiled = adze.trace(program.function, *program.specs).lower("rocm:gfx1100").compile()
+    found = gpu_kernels(compiled.vmfb)
+    assert len(found) <= kernels and sum(getattr(kernel, counted) for kernel in found) >= least
+    assert sum(kernel.spilled_bytes or 0 for kernel in found) == 0
+
+
 def of_listing(text: str) -> Counter[str]:
     """The same counts in the assembler's text of a kernel."""
     counts: Counter[str] = Counter()

@@ -15,9 +15,9 @@ import numpy as np
 
 from ....dialects.ops.contraction.convolution_window import Layout, Window
 from ....dialects.types import COMPLEX, FLOAT32, INTEGERS
-from ....runtime.targets import Target, TargetKind
+from ....runtime.targets import Target
 from .configuration import Size
-from .gpu_products import DEPTH, LEAST, ROUNDED, TILES
+from .gpu_products import DEPTH, LEAST, ROUNDED, TILES, is_tiled
 from .window_forms import WINDOWS, copied_parts, window_parts
 
 SUMS: Final = 4 * FLOAT32.itemsize
@@ -74,7 +74,7 @@ def sums_products(
     `shape`: the image's without its zeros, features last. Otherwise each phase is a convolution of its own.
     """
     is_float = dtype not in COMPLEX and dtype not in INTEGERS
-    if target.kind is not TargetKind.CUDA or not is_float or set(window.rhs_dilation) != {1}:
+    if not is_tiled(target) or not is_float or set(window.rhs_dilation) != {1}:
         return False
     meetings = prod(-(-n // d) for n, d in zip(taps, window.lhs_dilation, strict=True))
     products = prod(shape[:-1]) * prod(taps) * features

@@ -98,7 +98,7 @@ def block_of(
     """
     unknown = [letter for letter in "mnk" if not isinstance(sizes[letter], int)]
     known = [n for letter in "mnk" if isinstance(n := sizes[letter], int)]
-    if target.kind is not TargetKind.CUDA or dtype not in TILED or len(unknown) != 1 or "p" in loops:
+    if not is_tiled(target) or dtype not in TILED or len(unknown) != 1 or "p" in loops:
         return None
     if min(known) < TILES[1]:
         return None
@@ -116,7 +116,7 @@ def blocks_of(
     """
     unknown = [letter for letter in "mnk" if not isinstance(sizes[letter], int)]
     known = [n for letter in "mnk" if isinstance(n := sizes[letter], int)]
-    if target.kind is not TargetKind.CUDA or dtype not in TILED or len(unknown) < 2 or "p" in loops:
+    if not is_tiled(target) or dtype not in TILED or len(unknown) < 2 or "p" in loops:
         return None
     return dict.fromkeys("mnk", TILES[1]) if min(known, default=LEAST) >= LEAST else None
 
@@ -188,18 +188,18 @@ def _rdna3_tiles(
     64 x 32 and 32 terms, in 169 registers, and 32 x 32 in 92 where they occupy more workgroups.
     """
     kind, sums = RDNA3_KINDS.get(source, (None, None))
-    if kind is None or sums != carried or not {*loops} <= {*"bmnk"} or not is_static(sizes, loops):
+    if kind is None or sums != carried or not is_in_blocks(sizes, loops):
         return None
     m, n, k = sizes["m"], sizes["n"], sizes["k"]
     if m % TILES[1] or n % TILES[1] or k % TILES[0]:
         return None
-    count = prod(sizes[letter] for letter in loops if letter != "k")
+    count = prod(sizes[letter] for letter in loops if letter != "k") if is_static(sizes, loops) else 0
     rows = 2 if m % (2 * TILES[1]) == 0 and count // (2 * TILES[1] ** 2) >= GROUPS else 1
     return gpu_matrix_text(
         kind=kind,
         workgroup=per_loop(loops, m=rows * TILES[1], n=TILES[1]),
         subgroup=per_loop(loops, m=2 * rows, n=2),
-        reduction=[2 if letter == "k" else 0 for letter in loops],
+        reduction=[{"q": 1, "k": 2}.get(letter, 0) for letter in loops],
         threads=128,
     )
 
@@ -248,7 +248,7 @@ def deep_parts(
     target: Target, sizes: Mapping[str, Size], loops: Sequence[str], dtype: np.dtype
 ) -> Parts | None:
     """The parts of a product whose results are too few to occupy a GPU, None for one that is not cut."""
-    if target.kind is not TargetKind.CUDA or dtype not in TILED or not is_static(sizes, loops):
+    if not is_tiled(target) or dtype not in TILED or not is_static(sizes, loops):
         return None
     batch, m, n, k = (sizes[letter] for letter in "bmnk")
     if min(m, n) < LEAST or k < DEEP or groups_of(batch, m, n) >= GROUPS:

@@ -86,7 +86,7 @@ def copied_parts(
     A batch whose size is not known is not cut.
     """
     is_known = all(isinstance(n, int) for n in (*sizes[1:], *window, channels))
-    if target.kind is not TargetKind.CUDA or not is_known:
+    if not gpu_products.is_tiled(target) or not is_known:
         return None
     if not isinstance(sizes[0], int):
         return 1
@@ -104,13 +104,13 @@ def widens_images(target: Target, sizes: Sequence[Size]) -> bool:
 
 
 def copied_windows(target: Target, sizes: Sequence[Size]) -> str | None:
-    """Tiles of a copy of the windows of an image on CUDA, over (positions, taps, features).
+    """Tiles of a copy of the windows of an image on CUDA and RDNA, over (positions, taps, features).
 
     A thread copies four features. IREE's own tiles are one of them, 32 by a workgroup (NVIDIA H100: 4.7
     million elements in 91 us, a fifth of the memory's bandwidth).
     """
     if (
-        target.kind is not TargetKind.CUDA
+        not gpu_products.is_tiled(target)
         or not all(isinstance(n, int) for n in sizes[1:])
         or sizes[-1] % GPU_VECTOR
     ):
