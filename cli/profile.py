@@ -36,7 +36,8 @@ def profile(
     """Record the kernels and allocations of calls of a .vmfb, for https://ui.perfetto.dev.
 
     The times are those of IREE's own profiler on the host's clock: of a kernel, from the start of its first
-    workgroup to the end of its last. Recording makes calls slower; adze bench measures them undisturbed.
+    workgroup to the end of its last; of a GPU's kernels, those of the device's clock. Recording makes calls
+    slower; adze bench measures them undisturbed.
 
     Example: adze profile predict.vmfb --size n=64 -o trace.json
     """
