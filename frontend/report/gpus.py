@@ -176,8 +176,8 @@ def checked_product(device: str, size: int, dtype: str) -> CheckedProduct:
 
 
 def device_seconds(function: Callable[..., Any], arguments: Sequence[Any], device: str) -> float:
-    """The time of the kernels of one call of `function`, as `Subject.seconds`."""
-    return Subject.of(function, arguments, device).seconds()
+    """The least time of the kernels of one call of `function`: what the device can do."""
+    return Subject.of(function, arguments, device).seconds(is_least=True)
 
 
 @dataclass(frozen=True)
@@ -209,12 +209,13 @@ class Subject:
         except (AdzeError, OSError):
             return None
 
-    def seconds(self) -> float:
-        """The time of the kernels of one call; where there are no profiles, the least time of a call."""
+    def seconds(self, *, is_least: bool = False) -> float:
+        """The time of the kernels of one call, median or least; without profiles the least of a call."""
         if has_profiles(self.device):
             name = self.function.signature.name
             times = kernels(record(self.program.vmfb, self.device, name, self.arguments, _CALLS))
-            return sum(kernel.time for kernel in times) / _CALLS
+            whole = sum(kernel.least * kernel.runs if is_least else kernel.time for kernel in times)
+            return whole / _CALLS
         on_device = [from_host(argument, self.device) for argument in self.arguments]
         [latency] = measure([lambda: self.function.call(on_device)], _HOST_SECONDS)
         return latency.quantile(0)

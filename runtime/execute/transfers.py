@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _MOST_BYTES: Final = 1 << 28
 """How much pinned memory that no copy uses is kept, of all devices together."""
+_MOST_BLOCKS: Final = 64
+"""In how many pieces, one for each size at least."""
 
 
 class Copy:
@@ -151,7 +153,7 @@ class _PinnedMemory:
                 self._next += 1
                 self._blocks[self._next] = device, size, block
                 self._bytes += size
-            while self._bytes > _MOST_BYTES:
+            while self._bytes > _MOST_BYTES or len(self._blocks) > _MOST_BLOCKS:
                 _, (_, length, oldest) = self._blocks.popitem(last=False)
                 self._bytes -= length
                 freed.append(oldest)

@@ -48,8 +48,9 @@ def table(benchmarks: Benchmarks | None) -> list[str]:
     """The lines of the page."""
     if benchmarks is None:
         return []
-    place = benchmarks.circumstances.get("jax on", "not known")
-    version = benchmarks.circumstances.get("jax", "not known")
+    if not benchmarks.rows:
+        return ["", f"No case of the benchmarks was measured: {benchmarks.end or 'there is none'}."]
+    place, version = (benchmarks.circumstances.get(name, "not known") for name in ("jax on", "jax"))
     return [
         "",
         f"The quick cases of `benchmarks/`, in milliseconds a call. JAX: {version}, on {place}; NumPy is on",

@@ -142,6 +142,8 @@ def test_the_page_has_the_benchmarks() -> None:
     assert not page.is_right
     assert "| stopped after 3 s | | | | | |" in page.lines()
     assert "| a / b | 1 |  | 2 |  | results: adze agrees with no other |" in page.lines()
+    page.benchmarks = Benchmarks((), {}, "stopped after 5 s")
+    assert "No case of the benchmarks was measured: stopped after 5 s." in page.lines()
 
 
 CRASHING = """
