@@ -17,7 +17,7 @@ local_devices = devices
 def release_memory() -> None:
     """Give the memory of arrays that are gone back to the system.
 
-    CPU devices keep it for later results: up to `ADZE_UNUSED_MAX_BYTES` each, and one array more.
-    What is in use is not touched.
+    CPU devices keep it for later results: up to `ADZE_UNUSED_MAX_BYTES` each, and one array more. For copies
+    from and to GPUs up to 256 MiB of pinned memory are kept. What is in use is not touched.
     """
     release_of_devices()
