@@ -9,6 +9,7 @@ from . import (
     linear_algebra,
     loops,
     low_precision,
+    matrices,
     named_sizes,
     nets,
     points,
@@ -32,4 +33,5 @@ FAMILIES: dict[str, tuple[Case, ...]] = {
     "named_sizes": named_sizes.CASES,
     "low_precision": low_precision.CASES,
     "points": points.CASES,
+    "matrices": matrices.CASES,
 }
