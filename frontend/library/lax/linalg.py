@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialects.types import INT32
-from ...tracing.interpreter import ops
 from .. import numpy as xp
 from ..linalg.cholesky import cholesky as _cholesky
 from ..linalg.eigh import eigh as _eigh
-from ..linalg.lu import factor, permutation, solve
-from ..linalg.matrix_arguments import is_complex, matrix, square
+from ..linalg.lu import factor, permutation
+from ..linalg.matrix_arguments import inexact, is_complex, is_empty, matrix, square
 from ..linalg.qr import qr as _qr
 from ..linalg.svd import singular_values
 from ..linalg.svd import svd as _svd
 from ..linalg.triangular import triangular_solve as triangular_solve
+from ..linalg.tridiagonal_systems import solve_tridiagonal
 from ..numpy.arguments import argument_error, shape_error
-from ..numpy.promotion import promote, type_text
+from ..numpy.promotion import broadcast, broadcast_shapes, promote, same_size, type_text
 
 
 def cholesky(x: Any, *, symmetrize_input: bool = True) -> Any:
@@ -51,7 +50,7 @@ def eigh(
 ) -> tuple[Any, Any]:
     """Eigenvectors as columns, and eigenvalues in ascending order; `subset_by_index` is a range of them."""
     del sort_eigenvalues
-    value = square("eigh", x)
+    value = square("eigh", x, named=True)
     w, v = _eigh(value) if symmetrize_input else _eigh(value, "L" if lower else "U")
     if subset_by_index is not None:
         start, end = subset_by_index
@@ -65,7 +64,7 @@ def eigh(
 
 def lu(x: Any) -> tuple[Any, Any, Any]:
     """The packed factors, the pivots and the permutation: ``x[permutation] = l @ u``; both are int32."""
-    return factor(matrix("lu", x))
+    return factor(matrix("lu", x, named=True))
 
 
 def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
@@ -92,16 +91,17 @@ def svd(
     algorithm: Any = None,
 ) -> Any:
     """``x = (u * s) @ vh`` as a tuple, or `s` alone; `subset_by_index` is a range of `s`."""
-    value = matrix("svd", x)
-    start, end = (0, min(value.shape[-2:])) if subset_by_index is None else subset_by_index
+    value = matrix("svd", x, named=True)
     if subset_by_index is not None and full_matrices and compute_uv:
         raise argument_error("svd: subset_by_index needs full_matrices=False")
     if not compute_uv:
-        return singular_values(value)[..., start:end]
+        s = singular_values(value)
+        return s if subset_by_index is None else s[..., slice(*subset_by_index)]
     u, s, vh = _svd(value, full_matrices)
     if subset_by_index is None:
         return u, s, vh
-    return u[..., start:end], s[..., start:end], vh[..., start:end, :]
+    part = slice(*subset_by_index)
+    return u[..., part], s[..., part], vh[..., part, :]
 
 
 def symmetric_product(
@@ -118,19 +118,21 @@ def symmetric_product(
 def tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any) -> Any:
     """`x` of the systems with diagonals `dl`, `d`, `du` of one length and right-hand sides `[..., n, m]`.
 
-    As in JAX ``dl[0]`` and ``du[-1]`` are not used. Solved as full matrices, by LU with pivoting.
+    As in JAX ``dl[0]`` and ``du[-1]`` are not used. By elimination with partial pivoting, a row a step.
     """
-    below, middle, above, right = promote(*(xp.asarray(v) for v in (dl, d, du, b)))
+    below, middle, above, right = promote(*(inexact("tridiagonal_solve", v) for v in (dl, d, du, b)))
     if not below.shape == middle.shape == above.shape or middle.ndim == 0:
         raise shape_error(
             f"tridiagonal_solve: the diagonals {type_text(below)}, {type_text(middle)} and "
             f"{type_text(above)} differ in shape"
         )
-    n = middle.shape[-1]
-    row = ops.iota(shape=(n, n), axis=0, dtype=INT32)
-    column = ops.iota(shape=(n, n), axis=1, dtype=INT32)
-    full = sum(
-        xp.where(column - row == offset, xp.expand_dims(x, -1), xp.zeros((), dtype=x.dtype))
-        for x, offset in ((below, -1), (middle, 0), (above, 1))
-    )
-    return solve(full, right)
+    *batch, n = middle.shape
+    if right.ndim < 2 or not same_size(right.shape[-2], n):
+        raise shape_error(
+            f"tridiagonal_solve: {type_text(right)} does not fit diagonals of {n} elements: expected {n} rows"
+        )
+    shared = broadcast_shapes(tuple(batch), right.shape[:-2])
+    right = broadcast(right, (*shared, *right.shape[-2:]))
+    if is_empty(*right.shape):
+        return right
+    return solve_tridiagonal(*(broadcast(x, (*shared, n)) for x in (below, middle, above)), right)

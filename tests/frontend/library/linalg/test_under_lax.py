@@ -90,6 +90,33 @@ def test_products_and_tridiagonal_systems() -> None:
     same(lambda m: m.tridiagonal_solve(dl, d + 4, du, normal(6, 2)))
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+@pytest.mark.parametrize("n", [0, 1, 2, 7])
+def test_tridiagonal_systems(n: int, dtype: Any) -> None:
+    """Of any diagonals, zeros too, where rows are exchanged; of a batch, its derivative, and a named size."""
+    dl, d, du = (normal(2, n, seed=k).astype(dtype) for k in range(3))
+    d[:, ::2] = 0
+    d[:, -1:] += 3
+    b = normal(2, n, 3, seed=5).astype(dtype)
+
+    def full(dl: Any, d: Any, du: Any) -> Any:
+        rows = range(n)
+        a = np.zeros((*d.shape, n), dtype)
+        a[:, rows, rows] = d
+        a[:, rows[1:], rows[:-1]] = dl[:, 1:]
+        a[:, rows[:-1], rows[1:]] = du[:, :-1]
+        return a
+
+    x = np.linalg.solve(full(dl, d, du), b)
+    unused = dl.copy(), du.copy()
+    unused[0][:, :1] = unused[1][:, -1:] = np.nan
+    np.testing.assert_allclose(linalg.tridiagonal_solve(unused[0], d, unused[1], b), x, atol=1e-10)
+    tangents = [normal(*v.shape, seed=9 + k).astype(dtype) for k, v in enumerate((dl, d, du, b))]
+    _, moved = adze.jvp(linalg.tridiagonal_solve, (dl, d, du, b), tuple(tangents))
+    wanted = np.linalg.solve(full(dl, d, du), tangents[3] - full(*tangents[:3]) @ x)
+    np.testing.assert_allclose(moved, wanted, atol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("call", "text"),
     [
