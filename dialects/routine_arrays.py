@@ -27,11 +27,13 @@ _SOLVES: Final = tuple(
 _ROWS: Final = ("fft", "ifft", "rfft", "irfft", "rfft_transposed", "irfft_transposed")
 _MATRICES: Final = (
     *("cholesky", "lu", "qr", "qr_complete", "jacobi", "eigh", "eigvalsh", "svd", "svdvals"),
+    *("thin_svd", "thin_svdvals", "signed_pivots", "lu_solve", "lu_solve_transposed"),
     *("fft_columns", "ifft_columns", *_SOLVES),
 )
 COMPLEX_KERNELS: Final = ("fft", "ifft", "fft_columns", "ifft_columns", "irfft", "rfft_transposed")
 ANY_KERNELS: Final = (
     *("lu", "cholesky", "qr", "qr_complete", "eigh", "eigvalsh", "svd", "svdvals"),
+    *("thin_svd", "thin_svdvals", "signed_pivots", "lu_solve", "lu_solve_transposed"),
     *_SOLVES,
 )
 OWN_AXES: Final[Mapping[str, int]] = {**dict.fromkeys(_ROWS, 1), **dict.fromkeys(_MATRICES, 2)}
@@ -40,12 +42,17 @@ OWN_AXES: Final[Mapping[str, int]] = {**dict.fromkeys(_ROWS, 1), **dict.fromkeys
 ANY_SIZES: Final[Mapping[str, tuple[tuple[tuple[int, ...], ...], ...]]] = {
     "cholesky": (((0, -2), (0, -1)),),
     "lu": (((0, -2), (0, -1)), ((0, -1),), ((0, -2),)),
+    "signed_pivots": (((0, -1),),),
+    "lu_solve": (((2, -2), (2, -1)),),
+    "lu_solve_transposed": (((2, -2), (2, -1)),),
     "qr": (((0, -2), (0, -2, -1)), ((0, -2, -1), (0, -1))),
     "qr_complete": (((0, -2), (0, -2)), ((0, -2), (0, -1))),
     "eigh": (((0, -1),), ((0, -2), (0, -1))),
     "eigvalsh": (((0, -1),),),
     "svd": (((0, -2), (0, -1)), ((0, -1),), ((0, -2), (0, -1))),
     "svdvals": (((0, -1),),),
+    "thin_svd": (((0, -2), (0, -2, -1)), ((0, -2, -1),), ((0, -2, -1), (0, -1))),
+    "thin_svdvals": (((0, -2, -1),),),
     **dict.fromkeys(_SOLVES, (((1, -2), (1, -1)),)),
 }
 """Kernels of matrices whose sizes may show at the call: for the last axes of each result, the operand that

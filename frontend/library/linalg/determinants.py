@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ....dialects.types import INT32
 from ...control.branches import cond
 from ...tracing.interpreter import ops
@@ -16,7 +14,7 @@ from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
 from ..numpy.arguments import count_array
 from ..numpy.promotion import broadcast
-from .lu import factor, inv, solve_factored
+from .lu import factor, inv, parity, signed_pivots, solve_factored
 from .matrix_arguments import (
     adjoint,
     diagonal,
@@ -41,28 +39,31 @@ def det(a: Any) -> Any:
     return _det(value)
 
 
-def parity(pivots: Any, dtype: np.dtype) -> Any:
-    """1 for an even number of exchanges, -1 for an odd one."""
-    n = pivots.shape[-1]
-    moved = xp.sum(xp.astype(pivots != positions(n), INT32), axis=-1, dtype=INT32)
-    return xp.astype(1 - 2 * (moved % 2), dtype)
-
-
 @custom_jvp
 def _det(a: Any) -> Any:
     n = a.shape[-1]
     if not is_named(n) and n <= 3:
         first = [a[..., 0, k] * cofactor for k, cofactor in enumerate(_first_cofactors(a))]
         return sum(first[1:], first[0])
+    return xp.prod(signed_pivots(a), axis=-1, dtype=a.dtype)
+
+
+@custom_jvp
+def _det_of_factors(a: Any) -> Any:
+    """The same by the factors that the derivative needs as well."""
+    n = a.shape[-1]
+    if not is_named(n) and n <= 3:
+        return _det(a)
     packed, pivots, _ = factor(a)
     return xp.prod(diagonal(packed), axis=-1, dtype=a.dtype) * parity(pivots, a.dtype)
 
 
 # d det a = tr(adj(a) da) (Giles 2008, Collected matrix derivative results, section 2.2.4).
 @_det.defjvp
+@_det_of_factors.defjvp
 def _det_rule(primals: Any, tangents: Any) -> Any:
     (a,), (da,) = primals, tangents
-    return _det(a), xp.sum(adjugate(a) * xp.matrix_transpose(da), axis=(-2, -1))
+    return _det_of_factors(a), xp.sum(adjugate(a) * xp.matrix_transpose(da), axis=(-2, -1))
 
 
 def adjugate(a: Any) -> Any:
@@ -185,18 +186,29 @@ def _running(x: Any) -> Any:
 
 @custom_jvp
 def _slogdet(a: Any) -> Any:
+    return _of_pivots(signed_pivots(a))
+
+
+@custom_jvp
+def _slogdet_of_factors(a: Any) -> Any:
+    """The same by the factors that the derivative needs as well."""
     packed, pivots, _ = factor(a)
-    pivot = diagonal(packed)
-    size = xp.abs(pivot)
-    units = xp.where(size == 0, pivot, phase(pivot))
-    sign = xp.prod(units, axis=-1, dtype=a.dtype) * parity(pivots, a.dtype)
-    return sign, xp.sum(xp.log(size), axis=-1)
+    sign, logarithm = _of_pivots(diagonal(packed))
+    return sign * parity(pivots, a.dtype), logarithm
+
+
+def _of_pivots(pivots: Any) -> tuple[Any, Any]:
+    """The sign of a product, and the logarithm of its magnitude."""
+    size = xp.abs(pivots)
+    units = xp.where(size == 0, pivots, phase(pivots))
+    return xp.prod(units, axis=-1, dtype=pivots.dtype), xp.sum(xp.log(size), axis=-1)
 
 
 @_slogdet.defjvp
+@_slogdet_of_factors.defjvp
 def _slogdet_rule(primals: Any, tangents: Any) -> Any:
     (a,), (da,) = primals, tangents
-    sign, logarithm = _slogdet(a)
+    sign, logarithm = _slogdet_of_factors(a)
     change = xp.sum(inv(a) * xp.matrix_transpose(da), axis=(-2, -1))
     turned = ops.zeros_like(sign)
     if is_complex(a):  # the sign moves along the unit circle

@@ -20,10 +20,11 @@ from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
 from ..numpy.arguments import shape_error
 from ..numpy.promotion import broadcast, promote, same_shape, same_size, type_text
-from ..routines import routine
+from ..routines import linear_routine, routine
 from .matrix_arguments import (
-    adjoint,
     column,
+    conjugate,
+    diagonal,
     entry,
     inexact,
     is_block,
@@ -195,9 +196,51 @@ def _panel(a: Any) -> tuple[Any, Any, Any]:
     return packed, xp.moveaxis(pivots, 0, -1), order
 
 
+@custom_jvp
 def solve_factored(packed: Any, order: Any, b: Any) -> Any:
     """`x` with ``a @ x = b`` from what `factor` returns of `a`."""
+    names = "lu_solve", _composed_solution, "lu_solve_transposed", _transposed_solution
+    return linear_routine(*names, packed, order, b, keeps_shape=True)
+
+
+# With a[order] = l u and y = u x: da[order] x = dl y + l du x.
+@solve_factored.defjvp
+def _factored_rule(primals: Any, tangents: Any) -> Any:
+    (packed, order, b), (dpacked, _, db) = primals, tangents
+    x = solve_factored(packed, order, b)
+    y, dy = xp.matmul(xp.triu(packed), x), xp.matmul(xp.triu(dpacked), x)
+    moved = xp.matmul(xp.tril(dpacked, -1), y) + xp.matmul(xp.tril(packed, -1), dy) + dy
+    return x, solve_factored(packed, order, db - permuted(moved, xp.argsort(order, axis=-1)))
+
+
+def _composed_solution(packed: Any, order: Any, b: Any) -> Any:
     return solve_upper(packed, solve_lower(packed, permuted(b, order), True), False)
+
+
+def _transposed_solution(packed: Any, order: Any, b: Any) -> Any:
+    """`x` with ``a^T @ x = b``."""
+    turned = xp.matrix_transpose(packed)
+    x = solve_upper(turned, solve_lower(turned, b, False), True)
+    return permuted(x, xp.argsort(order, axis=-1))
+
+
+def signed_pivots(a: Any) -> Any:
+    """The diagonals of `u`, `[..., n]`, the first element with the sign of the exchanges: their product is
+    the determinant. They have no derivative.
+    """
+
+    def composed(a: Any) -> Any:
+        packed, pivots, _ = _recursive(a)
+        is_first = positions(a.shape[-1]) == 0
+        return diagonal(packed) * xp.where(is_first, xp.expand_dims(parity(pivots, a.dtype), -1), 1)
+
+    return routine("signed_pivots", composed, a)
+
+
+def parity(pivots: Any, dtype: np.dtype) -> Any:
+    """1 for an even number of exchanges, -1 for an odd one."""
+    moved = xp.sum(xp.astype(pivots != positions(pivots.shape[-1]), INT32), axis=-1, dtype=INT32)
+    return xp.astype(1 - 2 * (moved % 2), dtype)
 
 
 @custom_jvp
@@ -256,9 +299,7 @@ def lu_solve(
     if trans == 0:
         x = solve_factored(packed, order, right)
     else:
-        turned = adjoint(packed) if trans == 2 else xp.matrix_transpose(packed)
-        x = solve_upper(turned, solve_lower(turned, right, False), True)
-        x = permuted(x, xp.argsort(order, axis=-1))
+        x = _transposed_solution(conjugate(packed) if trans == 2 else packed, order, right)
     return xp.squeeze(x, -1) if is_vector else x
 
 

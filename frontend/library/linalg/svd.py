@@ -1,10 +1,9 @@
 """Singular values and vectors, by bidiagonal form or by one-sided Jacobi rotations.
 
-Square matrices of more than `ROTATED` columns, of complex numbers, or of a named size, are a routine, whose
-kernel makes them bidiagonal and goes on by implicit QR. Others of these kinds have a QR factorization before,
-and a second one where either side may be the longer one. Errors are those of LAPACK: small beside the largest
-singular value. Narrow real matrices, and all of them where there is no kernel, are rotated: ``a = q r``
-first, then the columns of ``r^H`` until all are orthogonal
+Matrices of more than `ROTATED` rows and columns, of complex numbers, or of a named size, are a routine, whose
+kernel makes them bidiagonal, those that are not square by QR factors before, and goes on by implicit QR.
+Errors are those of LAPACK: small beside the largest singular value. Narrow real matrices, and all of them
+where there is no kernel, are rotated: ``a = q r`` first, then the columns of ``r^H`` until all are orthogonal
 (Hestenes 1958; Drmac and Veselic 2008, New fast and accurate Jacobi SVD algorithm, without its pivoting), so
 that small singular values keep their digits. O(m n^2) for QR and O(n^3) a sweep, of which there are 6 to 10.
 """
@@ -170,18 +169,12 @@ def _values_rule(primals: Any, tangents: Any) -> Any:
 
 def _values(a: Any) -> Any:
     rows, columns = a.shape[-2:]
-    if is_less(rows, columns):
-        return _values(adjoint(a))
-    if is_empty(columns):
+    if is_empty(rows, columns):
         return xp.zeros((*a.shape[:-2], 0), dtype=real_dtype(a.dtype))
-    if not _is_reduced(a):
-        return _values_by_rotations(a)
-    if not same_size(rows, columns):
-        least = minimum(rows, columns)
-        factor = householder(a, least)[1]
-        return _values(factor if same_size(least, columns) else householder(adjoint(factor), least)[1])
-    largest, a = _normalized(a)
-    return routine("svdvals", _values_by_rotations, a) * xp.squeeze(largest, -1)
+    if _is_reduced(a):
+        name = "svdvals" if same_size(rows, columns) else "thin_svdvals"
+        return routine(name, lambda a: _values_by_rotations(a) + _nothing(a), a)
+    return _values_by_rotations(adjoint(a) if is_less(rows, columns) else a)
 
 
 def _values_by_rotations(a: Any) -> Any:
@@ -192,39 +185,34 @@ def _values_by_rotations(a: Any) -> Any:
 def decompose(a: Any) -> tuple[Any, Any, Any]:
     """Left vectors, values, and right vectors as rows."""
     rows, columns = a.shape[-2:]
+    if _is_reduced(a):
+        u, s, vh = routine("svd" if same_size(rows, columns) else "thin_svd", _spoilt, a)
+        return u, s, vh
     if is_less(rows, columns):
-        u, s, vh = decompose(adjoint(a))
+        u, s, vh = _by_rotations(adjoint(a))
         return adjoint(vh), s, adjoint(u)
-    if not _is_reduced(a):
-        return _by_rotations(a)
-    if same_size(rows, columns):
-        largest, a = _normalized(a)
-        u, s, vh = routine("svd", lambda a: _by_rotations(a), a)
-        nothing = xp.astype(0 * largest, a.dtype)
-        return u + nothing, s * xp.squeeze(largest, -1), vh + nothing
-    least = minimum(rows, columns)
-    q, r = householder(a, least)
-    if same_size(least, columns):
-        u, s, vh = decompose(r)
-        return xp.matmul(q, u), s, vh
-    others, r = householder(adjoint(r), least)
-    v, s, uh = decompose(r)
-    return xp.matmul(q, adjoint(uh)), s, adjoint(xp.matmul(others, v))
+    return _by_rotations(a)
 
 
 def _is_reduced(a: Any) -> bool:
     """Whether a matrix becomes bidiagonal."""
-    columns = a.shape[-1]
-    if is_empty(columns):
+    sizes = a.shape[-2:]
+    if is_empty(*sizes):
         return False
-    return is_named(*a.shape[-2:]) or columns > ROTATED or is_complex(a)
+    return is_named(*sizes) or min(sizes) > ROTATED or is_complex(a)
 
 
-def _normalized(a: Any) -> tuple[Any, Any]:
-    """The largest size of an element of each matrix, and the matrices divided by it."""
-    largest = xp.max(xp.abs(a), axis=(-2, -1), keepdims=True)
-    scale = xp.where(largest > 0, largest, xp.ones_like(largest))
-    return largest, a / xp.astype(scale, a.dtype)
+def _spoilt(a: Any) -> tuple[Any, Any, Any]:
+    """The decomposition by rotations, NaN in all of a matrix that has one or an infinity, as of kernels."""
+    u, s, vh = _by_rotations(a)
+    nothing = _nothing(a)
+    both = xp.astype(xp.expand_dims(nothing, -1), a.dtype)
+    return u + both, s + nothing, vh + both
+
+
+def _nothing(a: Any) -> Any:
+    """Zero, or NaN for a matrix that has one or an infinity, `[..., 1]`."""
+    return 0 * xp.max(xp.abs(a), axis=(-2, -1), keepdims=True)[..., 0]
 
 
 def _by_rotations(a: Any) -> tuple[Any, Any, Any]:

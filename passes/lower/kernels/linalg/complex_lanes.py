@@ -213,11 +213,11 @@ class ComplexLanes(Lanes):
 
     def stored(self, matrix: Matrix) -> Matrix:
         """A matrix of an operand or a result."""
-        return MixedMatrix(matrix.array, matrix.lead)
+        return MixedMatrix(matrix.array, matrix.lead, matrix.first, matrix.above)
 
     def kept(self, matrix: Matrix) -> Matrix:
         """A matrix in scratch."""
-        return SplitMatrix(matrix.array, matrix.lead)
+        return SplitMatrix(matrix.array, matrix.lead, matrix.first, matrix.above)
 
 
 def _complex(number: Number) -> Complex:
@@ -231,25 +231,27 @@ class MixedMatrix(Matrix):
 
     def __getitem__(self, place: tuple[Place, Place]) -> Number:
         first = self._column(place[1]) * 2
-        re, im = (self.array[(*self.lead, place[0], first + part)] for part in range(2))
+        re, im = (self.array[(*self.lead, self._row(place[0]), first + part)] for part in range(2))
         return Complex(re, im)
 
     def __setitem__(self, place: tuple[Place, Place], number: Number) -> None:
         x, first = _complex(number), self._column(place[1]) * 2
         if not x.is_vector:
             for part, value in enumerate((x.re, x.im)):
-                self.array[(*self.lead, place[0], first + part)] = value
+                self.array[(*self.lead, self._row(place[0]), first + part)] = value
             return
         width: int = mlir.ir.VectorType(x.type).shape[0]
         mixed = [lane + part * width for lane in range(width) for part in range(2)]
         for half in range(2):
             piece = mlir.vector.shuffle(x.re.value, x.im.value, mixed[half * width : (half + 1) * width])
-            self.array[(*self.lead, place[0], first + half * width)] = Number(piece)
+            self.array[(*self.lead, self._row(place[0]), first + half * width)] = Number(piece)
 
     def vector(self, width: int, row: Place, column: Place) -> Number:
         """Elements of a row."""
         first = self._column(column) * 2
-        low, high = (self.array.vector(width, *self.lead, row, first + n * width).value for n in range(2))
+        low, high = (
+            self.array.vector(width, *self.lead, self._row(row), first + n * width).value for n in range(2)
+        )
         re, im = (
             Number(mlir.vector.shuffle(low, high, list(range(part, 2 * width, 2)))) for part in range(2)
         )
@@ -274,4 +276,4 @@ class SplitMatrix(Matrix):
 
     def _places(self, row: Place, column: Place) -> list[tuple[Place, ...]]:
         first, apart = self._column(column), self.array.size(len(self.array.type.shape) - 1) // 2
-        return [(*self.lead, row, first + apart * part) for part in range(2)]
+        return [(*self.lead, self._row(row), first + apart * part) for part in range(2)]

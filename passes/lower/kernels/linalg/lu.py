@@ -33,7 +33,7 @@ from ..builder import (
 )
 from ..executable import Kernel, Result, Size
 from .complex_lanes import lanes_for
-from .matrices import each_matrix, known, own_sizes, scratch, workgroups
+from .matrices import each_matrix, known, own_sizes, scratch, scratch_of, workgroups
 from .tiles import Tile, take_products
 from .vectors import ROWS, Lanes, Machine, Matrix, copy_row, element_of, fill_row, lead_of
 
@@ -45,31 +45,18 @@ LARGE: Final = 400  # columns from which on panels are wide
 def lu(machine: Machine, batch: Size, types: Sequence[TensorType], results: Sequence[Result]) -> Kernel:
     """The kernel of a routine: matrices to packed factors, pivots and permutations."""
     (type_,) = types
-    rows, columns = own_sizes(results[0])
-    lanes = lanes_for(machine, type_.dtype, max(known(columns), ROWS))
-    panel = max(WIDE if known(columns, NARROW) >= LARGE else NARROW, lanes.panel)
+    shape = _Shape.of(machine, type_, *own_sizes(results[0]))
     count = workgroups(batch)
-    padded, width = (ceil_divided(n, panel) * panel for n in (rows, columns))
-    copies = scratch(count, padded, lanes.stride(width), lanes)
-    panels = scratch(count, panel, lanes.stride(padded + lanes.width), lanes)
 
     def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
         source = Array(operands[0])
-        packed, pivots, order, copy, turned = map(Array, written)
+        packed, pivots, order, *copies = map(Array, written)
+        lanes = shape.lanes
         rows, columns = source.size(type_.rank - 2), pivots.size(type_.rank - 2)
 
         def one(number: Number, mine: Number) -> None:
             lead, row_lead = lead_of(source, number, 2), lead_of(pivots, number, 1)
-            work = _Factors(
-                lanes,
-                rows,
-                columns,
-                panel,
-                lanes.kept(Matrix(copy, (mine,))),
-                lanes.kept(Matrix(turned, (mine,))),
-                _Row(pivots, row_lead),
-                _Row(order, row_lead),
-            )
+            work = shape.factors((rows, columns), copies, mine, _Row(pivots, row_lead), _Row(order, row_lead))
             work.take(lanes.stored(Matrix(source, lead)))
             work.factor()
             target = lanes.stored(Matrix(packed, lead))
@@ -78,7 +65,87 @@ def lu(machine: Machine, batch: Size, types: Sequence[TensorType], results: Sequ
 
         each_matrix(source, 2, one)
 
-    return Kernel("lu", (*results, copies, panels), emit, (machine,), (count,), has_parts=lanes.parts > 1)
+    made = (*results, *shape.scratch(count))
+    return Kernel("lu", made, emit, (machine,), (count,), has_parts=shape.lanes.parts > 1)
+
+
+def signed_pivots(
+    machine: Machine, batch: Size, types: Sequence[TensorType], results: Sequence[Result]
+) -> Kernel:
+    """The kernel of a routine: square matrices to diagonals of `u`, the first element times the parity."""
+    (type_,) = types
+    (size,) = own_sizes(results[0], 1)
+    shape = _Shape.of(machine, type_, size, size)
+    count = workgroups(batch)
+
+    def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
+        source, target, pivots, order, *copies = map(Array, (*operands, *written))
+        lanes, size = shape.lanes, source.size(type_.rank - 2)
+
+        def one(number: Number, mine: Number) -> None:
+            lead = lead_of(source, number, 2)
+            rows = _Row(pivots, (mine,)), _Row(order, (mine,))
+            work = shape.factors((size, size), copies, mine, *rows)
+            work.take(lanes.stored(Matrix(source, lead)))
+            work.factor()
+
+            def write(row: Place, pivot: Number) -> None:
+                for part, number in enumerate(lanes.flat([pivot])):
+                    target[(*lead, index(row) * lanes.parts + part)] = number
+
+            def each(row: Number, exchanges: Number) -> list[Number]:
+                write(row, work.work[row, row])
+                return [choose(rows[0][row].as_index().differs(row), exchanges + 1, exchanges)]
+
+            (exchanges,) = carried(0, size, [index(0)], each)
+            with when((exchanges % 2).equals(1)):
+                write(0, -work.work[0, 0])
+
+        each_matrix(source, 2, one)
+
+    integer = mlir.ir.IntegerType.get_signless(32)
+    kept = [scratch_of(count, (size,), integer)] * 2
+    made = (*results, *kept, *shape.scratch(count))
+    return Kernel("signed_pivots", made, emit, (machine,), (count,), has_parts=shape.lanes.parts > 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """How matrices of these sizes are factored: vectors, and the columns of a panel."""
+
+    lanes: Lanes
+    panel: int
+    rows: Place
+    columns: Place
+
+    @classmethod
+    def of(cls, machine: Machine, type_: TensorType, rows: Place, columns: Place) -> _Shape:
+        """The one of matrices of a type."""
+        lanes = lanes_for(machine, type_.dtype, max(known(columns), ROWS))
+        return cls(
+            lanes, max(WIDE if known(columns, NARROW) >= LARGE else NARROW, lanes.panel), rows, columns
+        )
+
+    def scratch(self, count: Size) -> tuple[Result, Result]:
+        """A padded copy and a panel for each workgroup."""
+        lanes, panel = self.lanes, self.panel
+        padded, width = (ceil_divided(n, panel) * panel for n in (self.rows, self.columns))
+        return (
+            scratch(count, padded, lanes.stride(width), lanes),
+            scratch(count, panel, lanes.stride(padded + lanes.width), lanes),
+        )
+
+    def factors(
+        self,
+        sizes: tuple[Place, Place],
+        copies: Sequence[Array],
+        mine: Number,
+        pivots: _Row,
+        order: _Row,
+    ) -> _Factors:
+        """The work on the `mine`th matrix, of these sizes inside the kernel."""
+        copy, turned = (self.lanes.kept(Matrix(array, (mine,))) for array in copies)
+        return _Factors(self.lanes, *sizes, self.panel, copy, turned, pivots, order)
 
 
 @dataclass(frozen=True, slots=True)

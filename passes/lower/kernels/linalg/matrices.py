@@ -7,6 +7,7 @@ the kernel itself multiplies the sizes of the leading axes of an array.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 from .....dialects import mlir
@@ -14,7 +15,7 @@ from .....dialects.types import TensorType
 from ....ir.aliases import Type
 from ..builder import Array, Number, Place, index, loop, product
 from ..executable import Kernel, Result, Size, workgroup_count, workgroup_id
-from .vectors import MANY, Lanes, Machine
+from .vectors import MANY, Lanes, Machine, Matrix
 
 MakeKernel: TypeAlias = Callable[[Machine, Size, Sequence[TensorType], Sequence[Result]], Kernel]
 """Makes the kernel of a routine for a machine, a count of matrices or rows, types of operands and results."""
@@ -46,6 +47,26 @@ def scratch_of(count: Size, shape: Sequence[Place], element: Type) -> Result:
     dynamic = mlir.ir.ShapedType.get_dynamic_size()
     type_ = mlir.ir.RankedTensorType.get([n if isinstance(n, int) else dynamic for n in sizes], element)
     return Result(type_, tuple(n for n in sizes if not isinstance(n, int)))
+
+
+def stacked(count: Size, rows: Sequence[Place], columns: Place, lanes: Lanes) -> Result:
+    """Scratch: matrices of these rows below each other, for each of so many workgroups.
+
+    A kernel is passed a number for each dynamic size and each array, 64 of 32 bits at most.
+    """
+    return scratch(count, _sum(rows), columns, lanes)
+
+
+def parts_of(stack: Matrix, rows: Sequence[Place]) -> list[Matrix]:
+    """The matrices of a stack."""
+    return [replace(stack, above=_sum(rows[:n])) for n in range(len(rows))]
+
+
+def _sum(places: Sequence[Place]) -> Place:
+    total: Place = 0
+    for place in places:
+        total = place if isinstance(total, int) and not total else total + place
+    return total
 
 
 def own_sizes(result: Result, kept: int = 2) -> list[Place]:

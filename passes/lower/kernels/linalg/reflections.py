@@ -16,7 +16,19 @@ from typing import Final
 
 from .....dialects.types import TensorType
 from ....ir.aliases import Value
-from ..builder import Array, Number, Place, carried, ceil_divided, choose, index, least, loop, most
+from ..builder import (
+    Array,
+    Number,
+    Place,
+    branches,
+    carried,
+    ceil_divided,
+    choose,
+    index,
+    least,
+    loop,
+    most,
+)
 from ..executable import Kernel, Result, Size
 from .complex_lanes import lanes_for
 from .matrices import MakeKernel, each_matrix, known, own_sizes, scratch, workgroups
@@ -35,6 +47,8 @@ from .vectors import (
 )
 
 PANEL: Final = 16  # columns, at most
+USUAL: Final = {4: (1e-26, 1e30), 8: (1e-280, 1e290)}
+"""Between which sums of squares lose no digits, and have a root's reciprocal, by the bytes of a float."""
 LARGE: Final = 64  # rows of matrices whose register tiles have two vectors, where both sides are reflected
 
 
@@ -140,7 +154,7 @@ class Reflections:
     def build(self) -> None:
         """Apply the reflections, the last panel first, to the columns of an identity."""
         self.begin()
-        self._apply_all(is_identity=True)
+        self.apply_all(is_identity=True)
 
     def begin(self) -> None:
         """Put an identity into the basis."""
@@ -150,7 +164,7 @@ class Reflections:
             _fill(lanes, self.basis, row, end)
             self.basis[row, row] = lanes.number(1.0)
 
-    def _apply_all(self, *, is_identity: bool) -> None:
+    def apply_all(self, *, is_identity: bool) -> None:
         """Apply the reflections, the last panel first, to the rows of the basis."""
         size, lanes = self.lanes.panel, self.lanes
         if self.is_one_panel:
@@ -167,8 +181,8 @@ class Reflections:
         """The same one reflection at a time."""
         with loop(0, self.columns) as done:
             row = index(self.columns - 1) - done
-            with loop(row + self.shift if is_identity else 0, self.width) as other:
-                self._move(self.basis, other, row, self.factors[row, row])
+            others = row + self.shift if is_identity else 0, self.width
+            self._move_all(self.basis, others, row, self.factors[row, row])
 
     def multiply(self) -> None:
         """The product of reflections whose factors alone are known, in the basis."""
@@ -178,7 +192,7 @@ class Reflections:
     def transform(self) -> None:
         """The product of reflections whose factors alone are known, applied to the rows of the basis."""
         self._combine_all()
-        self._apply_all(is_identity=False)
+        self.apply_all(is_identity=False)
 
     def _combine_all(self) -> None:
         if self.is_one_panel:
@@ -196,24 +210,36 @@ class Reflections:
         """The reflection of one column, and the other columns of its panel after it."""
         tau = self.reflection(row, row)
         self.factors[row, row - first] = tau
-        with loop(row + 1, end) as other:
-            self._move(self.work, other, row, self.lanes.conjugate(tau))
+        self._move_all(self.work, (row + 1, end), row, self.lanes.conjugate(tau))
 
-    def _move(self, target: Matrix, other: Number, row: Number, factor: Number) -> None:
-        """Reflect a row of a matrix by the vector of a row and this factor of it."""
+    def _move_all(self, target: Matrix, others: tuple[Place, Place], row: Number, factor: Number) -> None:
+        """Reflect rows of a matrix by the vector of a row and this factor of it, some at a time."""
+        first, end = index(others[0]), index(others[1])
+        whole = first + (end - first) // ROWS * ROWS
+        with loop(first, whole, ROWS) as other:
+            self._move(target, other, ROWS, row, factor)
+        with loop(whole, end) as other:
+            self._move(target, other, 1, row, factor)
+
+    def _move(self, target: Matrix, other: Number, count: int, row: Number, factor: Number) -> None:
         lanes, width, head = self.lanes, self.lanes.width, row + self.shift
-        (products,) = lanes.carried(
-            head + 1,
-            self.rows,
-            [lanes.filled(0.0)],
-            lambda place, so_far: [self._product(self.work, row, target, other, place, so_far)],
-            width,
-        )
-        share = factor * (target[other, head] + lanes.total(products))
-        target[other, head] = target[other, head] - share
+
+        def add(place: Number, *sums: Number) -> list[Number]:
+            mine = lanes.conjugate(self.work.vector(width, row, place))
+            return [
+                lanes.add_product(mine, target.vector(width, other + r, place), so_far)
+                for r, so_far in enumerate(sums)
+            ]
+
+        sums = lanes.carried(head + 1, self.rows, [lanes.filled(0.0)] * count, add, width)
+        shares = [factor * (target[other + r, head] + lanes.total(each)) for r, each in enumerate(sums)]
+        for r, share in enumerate(shares):
+            target[other + r, head] = target[other + r, head] - share
         with loop(head + 1, self.rows, width) as place:
-            mine, its = self.work.vector(width, row, place), target.vector(width, other, place)
-            target[other, place] = lanes.sub_product(share, mine, its)
+            mine = self.work.vector(width, row, place)
+            for r, share in enumerate(shares):
+                its = target.vector(width, other + r, place)
+                target[other + r, place] = lanes.sub_product(share, mine, its)
 
     def reflection(self, row: Number, head_place: Number) -> Number:
         """The factor of the reflection that moves a row, from a place on, onto that place, as LAPACK's larfg.
@@ -222,8 +248,38 @@ class Reflections:
         which is real.
         """
         lanes, width, reals = self.lanes, self.lanes.width, self.lanes.reals
+        head, first = self.work[row, head_place], head_place + 1
+
+        def add(place: Number, so_far: Number) -> list[Number]:
+            return [lanes.add_square(self.work.vector(width, row, place), so_far)]
+
+        (sums,) = carried(first, self.rows, [reals.filled(0.0)], add, width)
+        tail = total(sums)
+        squares = lanes.add_square(head, tail)
+        least, most = USUAL[lanes.dtype.itemsize]
+        found = branches(
+            (tail > least) & (squares < most),
+            [part.type for part in lanes.flat([head])],
+            lambda: lanes.flat([self._usual(row, head_place, head, squares)]),
+            lambda: lanes.flat([self._scaled(row, head_place, head)]),
+        )
+        return lanes.joined(found)[0]
+
+    def _usual(self, row: Number, head_place: Number, head: Number, squares: Number) -> Number:
+        """The same of a row whose squares have this sum, and lose no digits."""
+        lanes, width = self.lanes, self.lanes.width
+        length = root(squares)
+        target = choose(lanes.real(head) < 0.0, length, -length)
+        inverse = lanes.quotients(head - target)(lanes.filled(1.0))
+        self.work[row, head_place] = lanes.of_real(target)
+        with loop(head_place + 1, self.rows, width) as place:
+            self.work[row, place] = self.work.vector(width, row, place) * inverse
+        return (lanes.of_real(target) - head) / target
+
+    def _scaled(self, row: Number, head_place: Number, head: Number) -> Number:
+        """The same of any row, by its largest part."""
+        lanes, width, reals = self.lanes, self.lanes.width, self.lanes.reals
         zero, one = lanes.number(0.0), lanes.number(1.0)
-        head = self.work[row, head_place]
         first = head_place + 1
 
         def survey(place: Number, most: Number, size: Number) -> list[Number]:

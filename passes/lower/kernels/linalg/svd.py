@@ -1,16 +1,17 @@
 """Singular values and vectors of square matrices by one kernel: bidiagonal form, then implicit QR.
 
-Input: square matrices `[..., n, n]`, real or complex, whose elements are at most 1. Output: left vectors as
-columns, values in descending order, right vectors as rows, or the values alone; NaN in all of a matrix that
-has one, and where the QR algorithm does not end.
-Idea: Householder reflections from both sides (`bidiagonal.py`); their products are made in panels, as for QR
-factors, and rotated by the QR algorithm (`bidiagonal_qr.py`). The bidiagonal form is real: of complex
-matrices its vectors are rotated, and reflected then.
+Input: square matrices `[..., n, n]`, real or complex. Output: left vectors as columns, values in descending
+order, right vectors as rows, or the values alone; NaN in all of a matrix that has one, and where the QR
+algorithm does not end.
+Idea: the matrix, divided by its largest element, is reflected from both sides (`bidiagonal.py`); the products
+of the reflections are made in panels, as for QR factors, and rotated by the QR algorithm
+(`bidiagonal_qr.py`). The bidiagonal form is real: of complex matrices its vectors are rotated, and reflected
+then.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .....dialects.types import TensorType
@@ -20,12 +21,12 @@ from ..executable import Kernel, Result, Size
 from .bidiagonal import BESIDE, DIAGONAL, LINES, Bidiagonal
 from .bidiagonal_qr import BidiagonalValues
 from .complex_lanes import lanes_for
-from .matrices import MakeKernel, each_matrix, known, own_sizes, scratch, workgroups
+from .matrices import MakeKernel, each_matrix, known, own_sizes, parts_of, scratch, stacked, workgroups
 from .pending import panel_of
 from .reflections import Reflections, vector_columns
 from .rotations import Rotations, integers, scratch_sizes
 from .transposes import transpose_out
-from .vectors import ROWS, Lanes, Machine, Matrix, copy_row, lead_of, magnitude
+from .vectors import ROWS, Lanes, Machine, Matrix, copy_row, element_of, lead_of, magnitude
 
 
 def singular(*, with_vectors: bool) -> MakeKernel:
@@ -35,47 +36,30 @@ def singular(*, with_vectors: bool) -> MakeKernel:
         (type_,) = types
         (size,) = own_sizes(results[-1], 1)
         lanes = lanes_for(machine, type_.dtype, vector_columns(size))
-        count, padded = workgroups(batch), lanes.padded(size)
-        length = lanes.stride(size + max(ROWS, lanes.width))
-        panel = panel_of(lanes)
-        bases = [(padded, length)] * (2 if with_vectors else 0)
-        sizes = [
-            (most(size + ROWS, padded), length),
-            (padded, length),
-            *bases,
-            (2 * panel, length),
-            (2 * panel, length),
-            (LINES, most(length, 2 * panel)),
-            (lanes.panel, length),
-            (padded + lanes.panel, lanes.panel),
-            (2 * padded, lanes.panel),
-            (2 * padded, lanes.panel),
-            (2 * ROWS, lanes.panel),
-            (lanes.width, length),
-        ]
-        buffers = [scratch(count, rows, columns, lanes) for rows, columns in sizes]
-        rotated = scratch_sizes(lanes, size, length, 2)
-        buffers += [scratch(count, rows, columns, lanes.reals) for rows, columns in rotated]
-        buffers.append(integers(count))
+        count = workgroups(batch)
+        buffers = Singular.buffers(lanes, size, count, with_vectors=with_vectors)
 
         def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
             source, outputs = Array(operands[0]), [Array(x) for x in written[: len(results)]]
             size = source.size(type_.rank - 2)
-            length = lanes.stride(size + max(ROWS, lanes.width))
 
             def one(number: Number, mine: Number) -> None:
                 parts = [Matrix(Array(memref), (mine,)) for memref in written[len(results) :]]
                 lead = lead_of(source, number, 2)
-                work = _Singular.of(lanes, size, length, parts, with_vectors=with_vectors)
-                work.take(lanes.stored(Matrix(source, lead)))
+                work = Singular.of(lanes, size, known(size), parts, with_vectors=with_vectors)
+                work.clear()
+                with loop(0, size) as row:
+                    copy_row(lanes, (lanes.stored(Matrix(source, lead)), row), (work.across.work, row), size)
+                scale = work.normalize()
                 poison = work.solve()
-                if with_vectors:
-                    u, values, vh = outputs
-                    work.sort(values, lead, lanes.stored(Matrix(vh, lead)), poison)
-                    strip, target = lanes.kept(parts[-4]), lanes.stored(Matrix(u, lead))
-                    transpose_out(lanes, work.across.work, target, (size, size), strip)
-                else:
-                    work.sort(outputs[0], lead, None, poison)
+                if not with_vectors:
+                    work.sort(outputs[0], lead, scale, poison)
+                    return
+                u, values, vh = outputs
+                into = work.vectors_into(lanes.stored(Matrix(vh, lead)), size, poison)
+                work.sort(values, lead, scale, poison, into)
+                target = lanes.stored(Matrix(u, lead))
+                transpose_out(lanes, work.across.work, target, (size, size), work.strip)
 
             each_matrix(source, 2, one)
 
@@ -86,8 +70,11 @@ def singular(*, with_vectors: bool) -> MakeKernel:
 
 
 @dataclass(frozen=True, slots=True)
-class _Singular:
-    """One matrix, a copy of which is in `across.work`; `diagonals` are the real parts of `lines`."""
+class Singular:
+    """One matrix, a copy of which is in `across.work`; `diagonals` are the real parts of `lines`.
+
+    Rows of `down.basis` are left vectors, those of `across.basis` right ones, in the order of the diagonal.
+    """
 
     lanes: Lanes
     size: Place
@@ -97,18 +84,33 @@ class _Singular:
     lines: Matrix
     diagonals: Matrix
     pending: tuple[Matrix, Matrix]
+    strip: Matrix
     rotations: Rotations | None
+
+    @staticmethod
+    def buffers(lanes: Lanes, size: Place, count: Size, *, with_vectors: bool) -> list[Result]:
+        """The scratch of matrices of this size."""
+        length = _length(lanes, size)
+        long, short = _rows(lanes, size, with_vectors=with_vectors)
+        rotated = scratch_sizes(lanes, size, length, 2) if with_vectors else []
+        return [
+            stacked(count, long, most(length, 2 * panel_of(lanes)), lanes),
+            stacked(count, short, lanes.panel, lanes),
+            *(scratch(count, rows, columns, lanes.reals) for rows, columns in rotated),
+            *([integers(count)] if with_vectors else []),
+        ]
 
     @classmethod
     def of(
-        cls, lanes: Lanes, size: Place, length: Place, parts: Sequence[Matrix], *, with_vectors: bool
-    ) -> _Singular:
-        """The work on a matrix, in these parts of scratch."""
-        *reals, kept, strip, ranges = parts
-        copy, columns, *rest = map(lanes.kept, reals)
-        bases = rest[:2] if with_vectors else [copy, columns]
-        left, right, lines, panel, turned, factors, others, sums, _ = rest[-9:]
-        is_one_panel = known(size) <= lanes.panel
+        cls, lanes: Lanes, size: Place, bound: int, parts: Sequence[Matrix], *, with_vectors: bool
+    ) -> Singular:
+        """The work on a matrix, of a size up to `bound`, in these parts of scratch."""
+        rows = _rows(lanes, size, with_vectors=with_vectors)
+        long, short = (parts_of(lanes.kept(stack), each) for stack, each in zip(parts, rows, strict=False))
+        copy, columns, left, right, lines, panel, strip, *bases = long
+        turned, factors, others, sums = short
+        bases = bases or [copy, columns]
+        is_one_panel = bound <= lanes.panel
         across = Reflections(
             lanes, size, size, size, copy, bases[0], panel, turned, factors, sums, is_one_panel=is_one_panel
         )
@@ -120,18 +122,20 @@ class _Singular:
         )  # fmt: skip
         rotations = None
         if with_vectors:
-            rotations = Rotations(lanes.reals, size, (reals[3], reals[2]), kept, strip, ranges)
-        return cls(lanes, size, length, across, down, lines, reals[-7], (left, right), rotations)
+            # Rotated are the real parts, which come first in a row.
+            reals = tuple(Matrix(m.array, m.lead, m.first, m.above) for m in (bases[1], bases[0]))
+            kept, rotated, ranges = parts[2:]
+            rotations = Rotations(lanes.reals, size, reals, kept, rotated, ranges)
+        length, diagonals = _length(lanes, size), Matrix(lines.array, lines.lead, lines.first, lines.above)
+        return cls(lanes, size, length, across, down, lines, diagonals, (left, right), strip, rotations)
 
-    def take(self, matrix: Matrix) -> None:
-        """Copy the matrix, and fill with zeros what is beside it and what sums start from."""
+    def clear(self) -> None:
+        """Fill with zeros what is beside the copy of the matrix and what sums start from."""
         lanes, size, width = self.lanes, self.size, self.lanes.width
         zero, rest = lanes.filled(0.0), size // width * width
-        with loop(0, size) as row:
-            with loop(rest, self.length, width) as place:
-                self.across.work[row, place] = zero
-                self.down.work[row, place] = zero
-            copy_row(lanes, (matrix, row), (self.across.work, row), size)
+        with loop(0, size) as row, loop(rest, self.length, width) as place:
+            self.across.work[row, place] = zero
+            self.down.work[row, place] = zero
         with loop(size, most(size + ROWS, lanes.padded(size))) as row, loop(0, self.length, width) as place:
             self.across.work[row, place] = zero
         with loop(0, LINES) as row, loop(0, self.length, width) as place:
@@ -139,6 +143,29 @@ class _Singular:
         with loop(0, lanes.padded(size)) as row:
             for factors in (self.across.factors, self.down.factors):
                 factors[row, row % lanes.panel] = lanes.number(0.0)
+
+    def normalize(self) -> Number:
+        """Divide the copy by the largest part of an element, which is returned; 1 for a matrix of zeros."""
+        lanes, work, reals = self.lanes, self.across.work, self.lanes.reals
+        end = lanes.padded(self.size)
+
+        def of_row(row: Number, so_far: Number) -> list[Number]:
+            def survey(place: Number, so_far: Number) -> list[Number]:
+                part = lanes.largest_part(work.vector(lanes.width, row, place))
+                return [choose(part > so_far, part, so_far)]
+
+            return carried(0, end, [so_far], survey, lanes.width)
+
+        (parts,) = carried(0, self.size, [reals.filled(0.0)], of_row)
+        largest = reals.number(0.0)
+        for lane in range(lanes.width):
+            part = element_of(parts, lane)
+            largest = choose(part > largest, part, largest)
+        scale = choose(largest > 0.0, largest, reals.number(1.0))
+        divisor = reals.filled(scale)
+        with loop(0, self.size) as row, loop(0, end, lanes.width) as place:
+            work[row, place] = work.vector(lanes.width, row, place) / divisor
+        return scale
 
     def solve(self) -> Number:
         """Singular values, up to signs, in `lines`, vectors in the bases; zero, or NaN for no answer."""
@@ -166,8 +193,15 @@ class _Singular:
                 reflections.transform()
         return poison
 
-    def sort(self, values: Array, lead: tuple[Place, ...], right: Matrix | None, poison: Number) -> None:
-        """Write the values in order and the right vectors; the left vectors in that order into the copy."""
+    def sort(
+        self,
+        values: Array,
+        lead: tuple[Place, ...],
+        scale: Number,
+        poison: Number,
+        place: Callable[[Number, Number], None] | None = None,
+    ) -> None:
+        """Write the values, times `scale`, in order; `place(row, at)` gets what comes to which place."""
         size, lines = self.size, self.diagonals
         with loop(0, size) as row:
             lines[BESIDE, row] = magnitude(lines[DIAGONAL, row])
@@ -180,18 +214,44 @@ class _Singular:
                 return [choose(is_before, rank + 1, rank)]
 
             (rank,) = carried(0, size, [index(0)], count)
-            place = choose(poison.equals(0.0), rank, row)
-            values[(*lead, place)] = mine + poison
-            if right is not None:
-                self._place(row, place, right, poison)
+            at = choose(poison.equals(0.0), rank, row)
+            values[(*lead, at)] = mine * scale + poison
+            if place is not None:
+                place(row, at)
 
-    def _place(self, row: Number, place: Number, right: Matrix, poison: Number) -> None:
-        """Put the vectors of a value into their place; the right one gets its sign."""
+    def vectors_into(self, right: Matrix, count: Place, poison: Number) -> Callable[[Number, Number], None]:
+        """Puts the right vector of a value, with its sign, into `right`, and the left one into the copy.
+
+        `count` elements of a right vector are written: those behind `size` are zeros.
+        """
         lanes, one = self.lanes, self.lanes.reals.number(1.0)
         basis, other = self.across.basis, self.down.basis
-        sign = lanes.reals.filled(choose(self.diagonals[DIAGONAL, row] < 0.0, -one, one) + poison)
         spoilt = lanes.filled(lanes.of_real(poison))
-        with loop(0, lanes.padded(self.size), lanes.width) as at:
-            self.across.work[place, at] = other.vector(lanes.width, row, at) + spoilt
-            basis[row, at] = basis.vector(lanes.width, row, at) * sign
-        copy_row(lanes, (basis, row), (right, place), self.size)
+
+        def place(row: Number, at: Number) -> None:
+            sign = lanes.reals.filled(choose(self.diagonals[DIAGONAL, row] < 0.0, -one, one) + poison)
+            with loop(0, lanes.padded(self.size), lanes.width) as column:
+                self.across.work[at, column] = other.vector(lanes.width, row, column) + spoilt
+                basis[row, column] = basis.vector(lanes.width, row, column) * sign
+            copy_row(lanes, (basis, row), (right, at), count)
+
+        return place
+
+
+def _rows(lanes: Lanes, size: Place, *, with_vectors: bool) -> tuple[list[Place], list[Place]]:
+    """The rows of what lies in scratch: in rows of the length of matrices, and of a panel.
+
+    A copy, the vectors of columns, two of those that are pending, lines, a panel, a strip, and two bases; the
+    columns of a panel, the factors of both kinds of reflections, and sums.
+    """
+    padded, panel = lanes.padded(size), panel_of(lanes)
+    bases = [padded] * (2 if with_vectors else 0)
+    long = [
+        most(size + ROWS, padded), padded, 2 * panel, 2 * panel, LINES, lanes.panel, lanes.width, *bases,
+    ]  # fmt: skip
+    return long, [padded + lanes.panel, 2 * padded, 2 * padded, 2 * ROWS]
+
+
+def _length(lanes: Lanes, size: Place) -> Place:
+    """The length of rows in scratch."""
+    return lanes.stride(size + max(ROWS, lanes.width))

@@ -11,11 +11,17 @@ from .vectors import Lanes, Matrix, copy_row
 
 
 def transpose_in(
-    lanes: Lanes, source: Matrix, target: Matrix, sizes: tuple[Place, Place], strip: Matrix
+    lanes: Lanes,
+    source: Matrix,
+    target: Matrix,
+    sizes: tuple[Place, Place],
+    strip: Matrix,
+    start: Place = 0,
 ) -> None:
     """Write the columns of `source` as rows of `target`, padded by zeros to whole vectors and panels.
 
-    A row of `target` is padded by at least one vector more.
+    `sizes`: how many rows of `source`, from `start` on, and how many columns. A row of `target` is padded by
+    at least one vector more.
     """
     rows, columns = sizes
     width, padded = lanes.width, lanes.padded(columns)
@@ -26,7 +32,7 @@ def transpose_in(
     with loop(0, rows, width) as row:
         count = least(rows - row, width)
         with loop(0, count) as line:
-            copy_row(lanes, (source, row + line), (strip, line), columns)
+            copy_row(lanes, (source, row + line + start), (strip, line), columns)
         if isinstance(rows, Number) or rows % width:
             with loop(count, width) as line, loop(0, padded, width) as place:
                 strip[line, place] = zero

@@ -8,8 +8,9 @@ is used. Quotients are divisions, so that a zero on the diagonal yields what it 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from .....dialects.types import TensorType
 from ....ir.aliases import Value
@@ -19,6 +20,8 @@ from .complex_lanes import lanes_for
 from .matrices import MakeKernel, each_matrix, known, own_sizes, scratch, workgroups
 from .tiles import Rows, Tile
 from .vectors import ROWS, Lanes, Machine, Matrix, copy_row, lead_of
+
+RowPlace: TypeAlias = Callable[[Number], Number]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,11 @@ class Form:
             "transposed" * self.is_transposed,
         )
         return "_".join(("solve", *filter(None, words)))
+
+    @property
+    def transposed(self) -> Form:
+        """The same triangle, transposed."""
+        return replace(self, is_transposed=not self.is_transposed)
 
     @property
     def is_forward(self) -> bool:
@@ -65,13 +73,13 @@ def triangular_solve(form: Form) -> MakeKernel:
             def one(number: Number, mine: Number) -> None:
                 batch = index(number) // panels
                 work = lanes.kept(Matrix(copies, (mine,)))
-                part = _Part(lanes, columns, (index(number) % panels) * lanes.panel)
+                panel = Panel(lanes, columns, (index(number) % panels) * lanes.panel)
                 triangle, source, target = (
                     lanes.stored(Matrix(x, lead_of(x, batch, 2))) for x in (factors, given, solved)
                 )
-                part.copy(size, source, work, is_taken=True)
-                _System(form, lanes, size, triangle, work).solve()
-                part.copy(size, target, work, is_taken=False)
+                panel.copy(size, source, work, is_taken=True)
+                System(form, lanes, size, triangle, work).solve()
+                panel.copy(size, target, work, is_taken=False)
 
             each_matrix(given, 2, one, panels)
 
@@ -82,35 +90,46 @@ def triangular_solve(form: Form) -> MakeKernel:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
-    """The columns from `first` on of right-hand sides: as many as a panel has, or those that are left."""
+class Panel:
+    """The columns from `first` on of right-hand sides: as many as a panel has, or those that are left.
+
+    `place` says in which row of the matrix a row of scratch is.
+    """
 
     lanes: Lanes
     columns: Place
     first: Number
 
-    def copy(self, size: Place, matrix: Matrix, work: Matrix, *, is_taken: bool) -> None:
-        """Copy the part into scratch, or back."""
+    def copy(
+        self, size: Place, matrix: Matrix, work: Matrix, *, is_taken: bool, place: RowPlace | None = None
+    ) -> None:
+        """Copy the panel into scratch, or back."""
         panel, rest = self.lanes.panel, self.columns % self.lanes.panel
+
+        def rows(count: Place) -> None:
+            self._rows(size, matrix, work, count, is_taken, place or (lambda row: row))
+
         if not isinstance(rest, Number) and not rest:
-            self._rows(size, matrix, work, panel, is_taken)
+            rows(panel)
         elif not isinstance(self.columns, Number) and self.columns < panel:
-            self._rows(size, matrix, work, rest, is_taken)
+            rows(rest)
         else:
             is_whole = self.first + panel <= self.columns
             with when(is_whole):
-                self._rows(size, matrix, work, panel, is_taken)
+                rows(panel)
             with when(is_whole ^ 1):
-                self._rows(size, matrix, work, rest, is_taken)
+                rows(rest)
 
-    def _rows(self, size: Place, matrix: Matrix, work: Matrix, count: Place, is_taken: bool) -> None:
+    def _rows(
+        self, size: Place, matrix: Matrix, work: Matrix, count: Place, is_taken: bool, place: RowPlace
+    ) -> None:
         part = replace(matrix, first=self.first)
         with loop(0, size) as row:
             if is_taken:
-                copy_row(self.lanes, (part, row), (work, row), count)
+                copy_row(self.lanes, (part, place(row)), (work, row), count)
                 self._clear(work, row, count)
             else:
-                copy_row(self.lanes, (work, row), (part, row), count)
+                copy_row(self.lanes, (work, row), (part, place(row)), count)
 
     def _clear(self, work: Matrix, row: Number, first: Place) -> None:
         """Zeros behind the columns that there are."""
@@ -123,7 +142,7 @@ class _Part:
 
 
 @dataclass(frozen=True, slots=True)
-class _System:
+class System:
     """One triangle, and a panel of right-hand sides in `work`, which become the solutions."""
 
     form: Form

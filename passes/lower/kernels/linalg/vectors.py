@@ -255,24 +255,32 @@ def transposed(rows: Sequence[Number]) -> list[Number]:
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """One matrix of an array, from a column on: its elements are at `(*lead, row, first + column)`."""
+    """One matrix of an array: an element is at `(*lead, above + row, first + column)`."""
 
     array: Array
     lead: tuple[Place, ...] = ()
     first: Place = 0
+    above: Place = 0
 
     def __getitem__(self, place: tuple[Place, Place]) -> Number:
-        return self.array[(*self.lead, place[0], self._column(place[1]))]
+        return self.array[(*self.lead, self._row(place[0]), self._column(place[1]))]
 
     def __setitem__(self, place: tuple[Place, Place], number: Number) -> None:
-        self.array[(*self.lead, place[0], self._column(place[1]))] = number
+        self.array[(*self.lead, self._row(place[0]), self._column(place[1]))] = number
 
     def vector(self, width: int, row: Place, column: Place) -> Number:
         """Elements of a row."""
-        return self.array.vector(width, *self.lead, row, self._column(column))
+        return self.array.vector(width, *self.lead, self._row(row), self._column(column))
+
+    def _row(self, row: Place) -> Number:
+        return _behind(self.above, row)
 
     def _column(self, column: Place) -> Number:
-        return index(column) if isinstance(self.first, int) and not self.first else index(self.first) + column
+        return _behind(self.first, column)
+
+
+def _behind(start: Place, place: Place) -> Number:
+    return index(place) if isinstance(start, int) and not start else index(start) + place
 
 
 def lead_of(array: Array, number: Place, kept: int) -> tuple[Place, ...]:

@@ -128,6 +128,29 @@ def test_sizes_of_matrices(case: Any, dtype: Any, target: str) -> None:
 @pytest.mark.each_value
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+def test_solutions_and_pivots_of_factors(dtype: Any, target: str) -> None:
+    """Systems with factors and an order of rows, and their transposes; sizes are named or known."""
+    units = 500 * float(np.finfo(dtype).eps)
+    for n, m in ((0, 2), (1, 1), (6, 3), (21, 18)) if target == TARGETS[0] else ((5, 33), (4, 0)):
+        packed, b = definite(n, dtype), normal(n, m, dtype=dtype)
+        order = RNG.permutation(n).astype(np.int32)
+        a = np.empty_like(packed)
+        a[order] = (np.tril(packed, -1) + np.eye(n)) @ np.triu(packed)
+        for named in (2, 0) if n and m else (2,):
+            for kernel, matrix in (("lu_solve", a), ("lu_solve_transposed", a.T)):
+                types = [TensorType(b.shape, b.dtype)]
+                (x,) = run_routine(kernel, (packed, order, b), types, target, named=named)
+                wanted = np.linalg.solve(matrix, b)
+                np.testing.assert_allclose(x, wanted, rtol=0, atol=units * np.abs(wanted).max(initial=1))
+            other = normal(n, n, dtype=dtype)
+            types = [TensorType((n,), other.dtype)]
+            (pivots,) = run_routine("signed_pivots", (other,), types, target, named=named)
+            np.testing.assert_allclose(np.prod(pivots), np.linalg.det(other), rtol=20 * max(n, 1) * units)
+
+
+@pytest.mark.each_value
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
 def test_qr_factors_of_sizes_that_show_at_the_call(dtype: Any, target: str) -> None:
     """High, wide and square matrices, of no elements too, and of more columns than a panel has."""
     for rows, columns in ((0, 0), (3, 0), (0, 3), (1, 1), (1, 6), (5, 5), (22, 7), (7, 22), (35, 34)):
@@ -167,14 +190,39 @@ def test_spectra_of_sizes_that_show_at_the_call(dtype: Any, target: str) -> None
             np.testing.assert_allclose(vectors @ vectors.conj().T, np.eye(n), rtol=0, atol=units)
 
 
+@pytest.mark.each_value
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+def test_thin_decompositions_of_sizes_that_show_at_the_call(dtype: Any, target: str) -> None:
+    """High, wide and square matrices: of no elements, of one panel and of more, and of many rows."""
+    shapes = [(0, 0), (0, 3), (2, 0), (1, 1), (1, 5), (7, 2), (4, 4), (9, 19)]
+    if target == TARGETS[2]:
+        shapes = [(40, 37), (3, 150)] if np.dtype(dtype).itemsize == 4 else [(150, 2)]
+    units = 100 * float(np.finfo(dtype).eps)
+    for rows, columns in shapes:
+        a, least = 1e3 * normal(rows, columns, dtype=dtype), min(rows, columns)
+        a = a.astype(dtype)
+        sizes = ((rows, least), (least,), (least, columns))
+        types = [TensorType(s, a.dtype if len(s) == 2 else a.real.dtype) for s in sizes]
+        u, values, vh = run_routine("thin_svd", (a,), types, target, named=2)
+        wanted = np.linalg.svd(a, compute_uv=False)
+        scale = units * wanted.max(initial=1)
+        for got in (values, *run_routine("thin_svdvals", (a,), types[1:2], target, named=2)):
+            np.testing.assert_allclose(got, wanted, rtol=0, atol=scale)
+        np.testing.assert_allclose((u * values) @ vh, a, rtol=0, atol=scale)
+        for vectors in (u.T, vh):
+            np.testing.assert_allclose(vectors @ vectors.conj().T, np.eye(least), rtol=0, atol=units)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.complex64])
-@pytest.mark.parametrize("kernel", ["eigh", "eigvalsh", "svd", "svdvals"])
+@pytest.mark.parametrize("kernel", ["eigh", "eigvalsh", "svd", "svdvals", "thin_svd", "thin_svdvals"])
 def test_nan_of_a_size_that_shows_at_the_call(kernel: str, dtype: Any) -> None:
     """One matrix of three has NaN: its results are NaN, and those of the others are not."""
     a = np.stack([definite(6, dtype) / 8 for _ in range(3)])
     a[1, 2, 3] = a[1, 3, 2] = np.nan
     matrix, row = TensorType((3, 6, 6), a.dtype), TensorType((3, 6), a.real.dtype)
-    types = {"eigh": [row, matrix], "svd": [matrix, row, matrix]}.get(kernel, [row])
+    factors = [matrix, row, matrix]
+    types = {"eigh": [row, matrix], "svd": factors, "thin_svd": factors}.get(kernel, [row])
     for result in run_routine(kernel, (a,), types, TARGETS[0], named=3):
         assert np.isnan(result[1]).all()
         assert np.isfinite(result[[0, 2]]).all()

@@ -272,6 +272,54 @@ def check_svd(a: np.ndarray, with_vectors: bool, dtype: Any, target: str) -> Non
 
 @pytest.mark.each_value
 @each_target
+@each_inexact
+@pytest.mark.parametrize("shape", [(3, 1), (2, 7, 3), (5, 9)])
+@pytest.mark.parametrize("contents", ["normal", "tiny", "huge", "low rank", "zero"])
+def test_thin_svd(contents: str, shape: tuple[int, ...], dtype: Any, target: str) -> None:
+    a, limits = normal(shape, dtype), np.finfo(dtype)
+    if contents == "low rank":
+        a[..., 1:] = a[..., :1]
+    scale = {"tiny": limits.tiny * 2**20, "huge": limits.max / 64, "zero": 0}.get(contents, 1)
+    a = (a * limits.dtype.type(scale)).astype(dtype)
+    least = min(shape[-2:])
+    left, right = (*shape[:-1], least), (*shape[:-2], least, shape[-1])
+    types = [
+        TensorType(left, a.dtype),
+        TensorType((*shape[:-2], least), a.real.dtype),
+        TensorType(right, a.dtype),
+    ]
+    u, s, vh = run_routine("thin_svd", [a], types, target)
+    (values,) = run_routine("thin_svdvals", [a], types[1:2], target)
+    wide = a.astype(np.result_type(dtype, np.float64))
+    wanted = np.linalg.svd(wide, compute_uv=False)
+    bound = 100 * float(limits.eps)
+    for each in (s, values):
+        assert np.max(np.abs(each - wanted)) <= bound * wanted.max()
+    product = (u * s[..., None, :].astype(np.float64)) @ vh.astype(wide.dtype)
+    assert np.max(np.abs(product - wide)) <= bound * wanted.max()
+    for basis in (u, adjoint(vh)):
+        assert near(adjoint(basis) @ basis, np.eye(least), dtype)
+
+
+@pytest.mark.each_value
+@each_target
+@each_inexact
+@pytest.mark.parametrize("size", [1e-30, 1e-15, 1.0, 1e15, 1e30])
+def test_qr_of_every_size(size: float, dtype: Any, target: str) -> None:
+    """Of columns whose squares lose digits or overflow, and of those that do not."""
+    a = normal((9, 3), dtype)
+    a[1:, 1] = 0
+    a[0, 0] *= 1e6
+    a = (a * np.finfo(dtype).dtype.type(size)).astype(dtype)
+    types = [TensorType((9, 3), a.dtype), TensorType((3, 3), a.dtype)]
+    q, r = run_routine("qr", [a], types, target)
+    wide = np.result_type(dtype, np.float64)
+    wanted = np.linalg.qr(a.astype(wide)).R
+    assert near(r, wanted, dtype) and near(adjoint(q) @ q, np.eye(3), dtype)
+
+
+@pytest.mark.each_value
+@each_target
 @each_dtype
 @pytest.mark.parametrize(("shape", "height"), [((2,), 2), ((2, 3), 5), ((9,), 9)])
 def test_jacobi(shape: tuple[int, ...], height: int, dtype: Any, target: str) -> None:
