@@ -28,6 +28,7 @@ _ROWS: Final = ("fft", "ifft", "rfft", "irfft", "rfft_transposed", "irfft_transp
 _MATRICES: Final = (
     *("cholesky", "lu", "qr", "qr_complete", "jacobi", "eigh", "eigvalsh", "svd", "svdvals"),
     *("thin_svd", "thin_svdvals", "signed_pivots", "lu_solve", "lu_solve_transposed"),
+    *("real_schur", "real_schur_blocks"),
     *("fft_columns", "ifft_columns", *_SOLVES),
 )
 COMPLEX_KERNELS: Final = ("fft", "ifft", "fft_columns", "ifft_columns", "irfft", "rfft_transposed")

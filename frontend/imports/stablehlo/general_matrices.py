@@ -16,7 +16,7 @@ import numpy as np
 from ....dialects.types import INT32
 from ...control.while_loops import fori_loop
 from ...library import numpy as xp
-from ...library.linalg import real_schur, reflections, schur, tridiagonal
+from ...library.linalg import real_schur, reflections, schur_forms, tridiagonal
 from ...library.linalg.eig import eigvals
 from ...library.linalg.matrix_arguments import adjoint, diagonal, is_complex, squares
 from ...tracing.interpreter import as_value, ops
@@ -49,7 +49,7 @@ def _gees(app: Application) -> Any:
     a = app.array()
     if letter(app, "sort") != "N":
         raise app.error("sorted eigenvalues are not supported")
-    t, z = schur.schur_form(a) if is_complex(a) else real_schur.real_schur_form(a)
+    t, z = schur_forms.schur_form(a) if is_complex(a) else real_schur.real_schur_form(a)
     values = [diagonal(t)] if is_complex(a) else real_schur.values_of(t)
     selected = xp.zeros(app.result_types[-2].static_shape, INT32)
     vectors = z if letter(app, "mode") == "V" else xp.zeros_like(a)

@@ -29,7 +29,8 @@ from .matrix_arguments import (
     unit,
     unknown_zeros,
 )
-from .schur import complex_of, scaled_schur_form, schur_form
+from .schur import complex_of
+from .schur_forms import eigenvalues, scaled_schur_form
 
 
 class EigResult(NamedTuple):
@@ -75,7 +76,7 @@ def _eig_rule(primals: Any, tangents: Any) -> Any:
 
 @custom_jvp
 def _values(a: Any) -> Any:
-    return _cleaned(a, diagonal(schur_form(a)[0]))
+    return _cleaned(a, eigenvalues(a))
 
 
 @_values.defjvp

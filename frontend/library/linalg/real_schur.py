@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...control.while_loops import fori_loop, while_loop
-from ...tracing.interpreter import as_value, ops
+from ...control.while_loops import while_loop
+from ...tracing.interpreter import ops
 from .. import numpy as xp
+from ..routines import routine
 from .matrix_arguments import diagonal, epsilon, positions, square
-from .schur import each_matrix, hessenberg_form
+from .schur import complex_of, each_matrix, hessenberg_form
 
 _STEPS_A_ROW = 30
 
@@ -48,20 +49,59 @@ def real_schur_form(a: Any) -> tuple[Any, Any]:
     size = xp.max(xp.abs(value), axis=(-2, -1), keepdims=True)
     is_sound = xp.isfinite(size)
     scale = xp.where((size > 0) & is_sound, size, 1)  # near 1 nothing overflows on the way
-    t, z = each_matrix(_schur, xp.where(is_sound, value, 0) / scale)
+    t, z = scaled_real_schur_form(xp.where(is_sound, value, 0) / scale)
     return xp.where(is_sound, t * scale, np.nan), xp.where(is_sound, z, np.nan)
+
+
+def scaled_real_schur_form(a: Any) -> tuple[Any, Any]:
+    """The same of finite matrices whose elements are at most 1, none of them empty."""
+    h, z = routine("real_schur", lambda a: each_matrix(_schur, a), a)
+    if a.shape[-1] < 2:
+        return h, z
+    blocks = _Blocks.of(h)
+    t = blocks.turned(blocks.turned(h, -1), -2)
+    return blocks.into(t), blocks.turned(z, -1)
+
+
+def complex_schur_form(a: Any) -> tuple[Any, Any]:
+    """The complex form of such matrices: a triangular `t` and a unitary `z`."""
+    t, z = scaled_real_schur_form(a)
+    if a.shape[-1] < 2:
+        return complex_of(t), complex_of(z)
+    # A block ((a, b), (c, a)) has the eigenvectors (b, +-ir), r^2 = -b c.
+    above, below = diagonal(t[..., :-1, 1:]), diagonal(t[..., 1:, :-1])
+    size = xp.where(below == 0, 0, xp.sqrt(xp.abs(above)) * xp.sqrt(xp.abs(below)))
+    length = xp.where(below == 0, 1, xp.hypot(above, size))
+    cosine = xp.where(below == 0, 1, above / length)
+    real, beside = _along(cosine, cosine, 1), _along(size / length, size / length, 0, joined=False)
+    none = xp.zeros_like(real)
+    turn = ops.complex(real, none), *(ops.complex(none, x) for x in beside)
+    back = turn[0], -turn[1], -turn[2]
+    t, z = _combined(_combined(complex_of(t), turn, -1), back, -2), _combined(complex_of(z), turn, -1)
+    return xp.triu(t), z
+
+
+def scaled_values(a: Any) -> tuple[Any, Any]:
+    """Real and imaginary parts of the eigenvalues of such matrices, in the order of their forms."""
+    h = routine("real_schur_blocks", lambda a: each_matrix(_schur, a)[0], a)
+    if a.shape[-1] < 2:
+        return values_of(h)
+    blocks = _Blocks.of(h)
+    return blocks.diagonal, _imaginary(blocks.above, blocks.below)
 
 
 def values_of(t: Any) -> tuple[Any, Any]:
     """Real and imaginary parts of the eigenvalues of a quasi-triangular matrix."""
-    n = t.shape[-1]
     real = diagonal(t)
-    if n < 2:
+    if t.shape[-1] < 2:
         return real, xp.zeros_like(real)
-    above, below = diagonal(t[..., :-1, 1:]), diagonal(t[..., 1:, :-1])
+    return real, _imaginary(diagonal(t[..., :-1, 1:]), diagonal(t[..., 1:, :-1]))
+
+
+def _imaginary(above: Any, below: Any) -> Any:
     size = xp.where(below == 0, 0, xp.sqrt(xp.abs(above)) * xp.sqrt(xp.abs(below)))
-    beside = [(0, 0)] * (t.ndim - 2)
-    return real, xp.pad(size, [*beside, (0, 1)]) - xp.pad(size, [*beside, (1, 0)])
+    beside = [(0, 0)] * (size.ndim - 1)
+    return xp.pad(size, [*beside, (0, 1)]) - xp.pad(size, [*beside, (1, 0)])
 
 
 def _schur(a: Any) -> tuple[Any, Any]:
@@ -85,9 +125,8 @@ def _schur(a: Any) -> tuple[Any, Any]:
 
     h, low, high = _deflated(h)
     s: _State = while_loop(is_left, step, _State(zero, zero, h, z, low, high))
-    h, z = fori_loop(0, n - 1, _standardized, (s.h, s.z))
     is_reached = s.high == 0
-    return xp.where(is_reached, h[:n, :n], np.nan), xp.where(is_reached, z[:, :n], np.nan)
+    return xp.where(is_reached, s.h[:n, :n], np.nan), xp.where(is_reached, s.z[:, :n], np.nan)
 
 
 def _deflated(h: Any) -> tuple[Any, Any, Any]:
@@ -164,31 +203,68 @@ def _chased(s: _State) -> tuple[Any, Any]:
     return done.h, done.z
 
 
-def _standardized(k: Any, state: tuple[Any, Any]) -> tuple[Any, Any]:
-    """The rows `k` and `k + 1` turned so that their block is triangular, or has equal diagonal elements."""
-    h, z = state
-    k = as_value(k, np.int32)
-    n = h.shape[-1]
-    zero = ops.sub(k, k)
-    a, b, c, d = _at(h, k, k), _at(h, k, k + 1), _at(h, k + 1, k), _at(h, k + 1, k + 1)
-    cosine, sine, is_real = _rotation(a, b, c, d)
-    is_whole = c == 0
-    cosine, sine = xp.where(is_whole, 1, cosine), xp.where(is_whole, 0, sine)
-    turn = xp.stack([xp.stack([cosine, -sine]), xp.stack([sine, cosine])])
-    across = ops.dynamic_slice(h, k, zero, slice_sizes=(2, n))
-    h = ops.dynamic_update_slice(h, xp.matmul(xp.matrix_transpose(turn), across), k, zero)
-    h = ops.dynamic_update_slice(
-        h, xp.matmul(ops.dynamic_slice(h, zero, k, slice_sizes=(n, 2)), turn), zero, k
-    )
-    block = ops.dynamic_slice(h, k, k, slice_sizes=(2, 2))
-    mean = (block[0, 0] + block[1, 1]) / 2
-    below = xp.where(is_whole | is_real, 0, block[1, 0])
-    is_equal = ~is_whole & ~is_real
-    first, last = (xp.where(is_equal, mean, block[i, i]) for i in (0, 1))
-    exact = xp.stack([xp.stack([first, block[0, 1]]), xp.stack([below, last])])
-    h = ops.dynamic_update_slice(h, exact, k, k)
-    columns = ops.dynamic_slice(z, zero, k, slice_sizes=(z.shape[0], 2))
-    return h, ops.dynamic_update_slice(z, xp.matmul(columns, turn), zero, k)
+class _Blocks(NamedTuple):
+    """The blocks on the diagonal, turned so that they are triangular, or have equal diagonal elements.
+
+    `turn`: what a row or column is multiplied by, and the next and the one before it. `diagonal` `[..., n]`,
+    `above` and `below` `[..., n - 1]` are the elements of the turned matrix.
+    """
+
+    turn: tuple[Any, Any, Any]
+    diagonal: Any
+    above: Any
+    below: Any
+
+    @classmethod
+    def of(cls, h: Any) -> _Blocks:
+        """Those of a quasi-triangular matrix of two rows or more: no row is in two of them."""
+        middle = diagonal(h)
+        a, d = middle[..., :-1], middle[..., 1:]
+        b, c = diagonal(h[..., :-1, 1:]), diagonal(h[..., 1:, :-1])
+        cosine, sine, is_real = _rotation(a, b, c, d)
+        is_whole = c == 0
+        cosine, sine = xp.where(is_whole, 1, cosine), xp.where(is_whole, 0, sine)
+        top = cosine * a + sine * c, cosine * b + sine * d
+        bottom = cosine * c - sine * a, cosine * d - sine * b
+        first, above = top[0] * cosine + top[1] * sine, top[1] * cosine - top[0] * sine
+        last = bottom[1] * cosine - bottom[0] * sine
+        below = xp.where(is_whole | is_real, 0, bottom[0] * cosine + bottom[1] * sine)
+        mean = (first + last) / 2
+        first, last = (xp.where(is_whole | is_real, x, mean) for x in (first, last))
+        is_first, is_second = (_padded(~is_whole, side, False) for side in (0, 1))
+        middle = xp.where(is_first, _padded(first, 0, 0), xp.where(is_second, _padded(last, 1, 0), middle))
+        turn = _along(cosine, cosine, 1), *_along(sine, -sine, 0, joined=False)
+        return cls(turn, middle, xp.where(is_whole, b, above), below)
+
+    def turned(self, x: Any, axis: int) -> Any:
+        """The columns (axis -1) or rows (axis -2) of matrices, turned."""
+        return _combined(x, self.turn, axis)
+
+    def into(self, t: Any) -> Any:
+        """The turned matrix with these elements."""
+        row, column = positions(t.shape[-1])[:, None], positions(t.shape[-1])
+        below = xp.expand_dims(_padded(self.below, 0, 0), -2)
+        t = xp.where(row == column, xp.expand_dims(self.diagonal, -2), t)
+        return xp.where(row == column + 1, below, t)
+
+
+def _padded(x: Any, before: int, value: Any) -> Any:
+    """`x` with one more element, at the end or before."""
+    width = [*[(0, 0)] * (x.ndim - 1), (before, 1 - before)]
+    return xp.pad(x, width, constant_values=value)
+
+
+def _along(x: Any, y: Any, value: Any, *, joined: bool = True) -> Any:
+    """For each row what it takes as the first of a pair, and as the second: the product, or both."""
+    first, second = _padded(x, 0, value), _padded(y, 1, value)
+    return first * second if joined else (first, second)
+
+
+def _combined(x: Any, turn: tuple[Any, Any, Any], axis: int) -> Any:
+    """Each column (or row) times its factor, and the next and the one before times theirs."""
+    along = (xp.expand_dims(factor, -2 if axis == -1 else -1) for factor in turn)
+    mine, following, before = along
+    return mine * x + following * xp.roll(x, -1, axis) + before * xp.roll(x, 1, axis)
 
 
 def _rotation(a: Any, b: Any, c: Any, d: Any) -> tuple[Any, Any, Any]:

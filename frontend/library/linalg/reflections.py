@@ -18,7 +18,8 @@ from .lu import inv
 from .matrix_arguments import adjoint, is_complex, matrix, square
 from .qr import compact
 from .real_schur import real_schur_form
-from .schur import each_matrix, reduced_to_hessenberg, schur_form
+from .schur import each_matrix, reduced_to_hessenberg
+from .schur_forms import schur_form
 
 
 class EigImplementation(enum.Enum):

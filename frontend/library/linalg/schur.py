@@ -4,8 +4,7 @@ Input: square matrices, batches as leading axes. Output: unitary factors, and He
 
 Idea: Householder reflections make a matrix Hessenberg; implicit QR steps with Wilkinson's shift, chasing one
 rotation down the active block, make its subdiagonal vanish from the end on (Golub and Van Loan 2013, sections
-7.4 and 7.5; exceptional shifts each tenth step). All of it is one complex loop, so that real matrices get
-their complex form.
+7.4 and 7.5; exceptional shifts each tenth step). All of it is one complex loop.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from ...control.while_loops import while_loop
 from ...tracing.interpreter import ops
 from ...transforms.vmap import vmap
 from .. import numpy as xp
-from .matrix_arguments import adjoint, column, conjugate, diagonal, entry, epsilon, positions, square, unit
+from .matrix_arguments import adjoint, column, conjugate, diagonal, entry, epsilon, positions, unit
 from .qr import compact, reflection
 
 _STEPS_A_ROW = 30
@@ -80,28 +79,8 @@ class _State(NamedTuple):
     high: Any
 
 
-def schur_form(a: Any) -> tuple[Any, Any]:
-    """A triangular `t` and a unitary `z` with ``z t z^H = a``, complex; NaN where it does not converge, and
-    where an element is not finite."""
-    t, z, scale = scaled_schur_form(a)
-    return t * scale, z
-
-
-def scaled_schur_form(a: Any) -> tuple[Any, Any, Any]:
-    """`schur_form` of ``a / scale``, and the scale `[..., 1, 1]`, near which elements are."""
-    value = complex_of(square("schur", a))
-    if value.shape[-1] == 0:
-        return value, value, xp.ones((*value.shape[:-2], 1, 1), dtype=value.dtype)
-    size = xp.max(xp.abs(value), axis=(-2, -1), keepdims=True)
-    # Near 1 nothing overflows on the way.
-    scale = xp.astype(xp.where((size > 0) & xp.isfinite(size), size, 1), value.dtype)
-    value = xp.where(xp.isfinite(size), value, 0)  # NaN would keep the loop going
-    t, z = each_matrix(_schur, value / scale)
-    is_sound = xp.isfinite(size)
-    return xp.where(is_sound, t, np.nan), xp.where(is_sound, z, np.nan), scale
-
-
-def _schur(a: Any) -> tuple[Any, Any]:
+def triangular_form(a: Any) -> tuple[Any, Any]:
+    """The form and the unitary factor of one complex matrix whose elements are at most 1."""
     n = a.shape[-1]
     h, z = hessenberg_form(a)
     if n == 1:

@@ -34,7 +34,8 @@ from .matrix_arguments import (
 )
 from .qr import qr
 from .real_schur import real_schur_form
-from .schur import each_matrix, hessenberg_form, schur_form
+from .schur import each_matrix, hessenberg_form
+from .schur_forms import schur_form
 from .triangular import solve_upper
 
 

@@ -12,6 +12,7 @@ from .jacobi import jacobi
 from .lu import lu, signed_pivots
 from .matrices import MakeKernel
 from .reflections import reflections
+from .schur import real_schur
 from .svd import singular
 from .thin_svd import thin
 from .triangular import FORMS, triangular_solve
@@ -27,6 +28,8 @@ KERNELS: Final[Mapping[str, MakeKernel]] = {
     "eigvalsh": eigen(with_vectors=False),
     "svd": singular(with_vectors=True),
     "svdvals": singular(with_vectors=False),
+    "real_schur": real_schur(with_vectors=True),
+    "real_schur_blocks": real_schur(with_vectors=False),
     "thin_svd": thin(with_vectors=True),
     "thin_svdvals": thin(with_vectors=False),
     "qr": reflections(is_complete=False),
