@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 from ...control.branches import cond
-from ...control.while_loops import fori_loop
+from ...control.while_loops import fori_loop, while_loop
 from ...tracing.interpreter import ops
+from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
 from ..numpy.arguments import argument_error, integer, shape_error
 from ..numpy.promotion import broadcast, same_size, type_text
 from .lu import inv, solve
-from .matrix_arguments import epsilon, inexact, is_empty, square, unit
+from .matrix_arguments import epsilon, inexact, is_empty, is_named, square, unit
 from .norms import matrix_norm
 
 # Coefficients of the diagonal Pade approximants, and the largest 1-norm at which each is as exact as the
@@ -58,9 +60,17 @@ def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> 
     scaled = value * _column(xp.exp2(-squarings), value.dtype)
     even, odd = _pade(scaled, _PADE_7 if is_single else _PADE_13)
     result = solve(even - odd, even + odd)
+    squared = _squared_few if is_named(value.shape[-1]) else _squared
+    result = squared(result, squarings, max_squarings)
+    is_reached = xp.expand_dims(squarings <= max_squarings, (-2, -1))
+    return xp.where(is_reached, result, xp.full_like(result, float("nan")))
+
+
+def _squared(x: Any, count: Any, most: int) -> Any:
+    """Matrices squared so many times each, in as many steps as there may be."""
 
     def step(k: Any, x: Any) -> Any:
-        is_left = xp.astype(k, squarings.dtype) < squarings
+        is_left = xp.astype(k, count.dtype) < count
         return cond(
             xp.any(is_left),
             lambda y: xp.where(xp.expand_dims(is_left, (-2, -1)), xp.matmul(y, y), y),
@@ -68,9 +78,31 @@ def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> 
             x,
         )
 
-    result = fori_loop(0, max_squarings, step, result)
-    is_reached = xp.expand_dims(squarings <= max_squarings, (-2, -1))
-    return xp.where(is_reached, result, xp.full_like(result, float("nan")))
+    return fori_loop(0, most, step, x)
+
+
+@functools.partial(custom_jvp, nondiff_argnums=(2,))
+def _squared_few(x: Any, count: Any, most: int) -> Any:
+    """The same in as many steps as are needed: the host makes them, where sizes show at the call."""
+    end = xp.minimum(xp.max(count, initial=0), most)
+
+    def step(state: Any) -> Any:
+        k, x = state
+        is_left = xp.expand_dims(k < count, (-2, -1))
+        return k + 1, xp.where(is_left, xp.matmul(x, x), x)
+
+    return while_loop(lambda state: state[0] < end, step, (xp.zeros_like(end), x))[1]
+
+
+@_squared_few.defjvp
+def _squared_few_rule(most: int, primals: Any, tangents: Any) -> Any:
+    (x, count, *_), (dx, *_) = primals, tangents
+    result = _squared_few(x, count, most)
+    for k in range(most):  # not a loop, which could not be transposed: its step would not know the sizes
+        is_left = xp.expand_dims(k < count, (-2, -1))
+        dx = xp.where(is_left, xp.matmul(x, dx) + xp.matmul(dx, x), dx)
+        x = xp.where(is_left, xp.matmul(x, x), x)
+    return result, dx
 
 
 def _column(x: Any, dtype: np.dtype) -> Any:

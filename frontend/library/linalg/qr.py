@@ -32,10 +32,10 @@ from .matrix_arguments import (
     positions,
     real_part,
     squares,
-    unknown_zeros,
+    unit,
     zeros,
 )
-from .triangular import halved, solve_lower
+from .triangular import halved, solve_lower, solve_upper
 
 MODES = ("reduced", "complete", "r", "raw")
 
@@ -194,19 +194,14 @@ def _panel(a: Any) -> tuple[Any, Any, Any]:
 
 
 def compact(v: Any, taus: Any) -> Any:
-    """`t` with ``I - v t v^H`` the product of the reflections ``I - tau v v^H``, of the columns of `v`."""
-    columns = positions(v.shape[-1])
-    gram = xp.matmul(adjoint(v), v)
+    """`t` with ``I - v t v^H`` the product of the reflections ``I - tau v v^H``, of the columns of `v`.
 
-    def grow(t: Any, reflection: Any) -> Any:
-        k, tau = reflection
-        products = column(gram, k)
-        products = xp.where(columns < k, products, xp.zeros_like(products))
-        above = -tau * xp.squeeze(xp.matmul(t, xp.expand_dims(products, -1)), -1)
-        new_column = xp.where(columns == k, tau, above)
-        return xp.where(columns == k, xp.expand_dims(new_column, -1), t), None
-
-    return scan(grow, unknown_zeros(gram, v.dtype), (columns, taus))[0]
+    With `u` the products of columns above the diagonal, ``t = (I + diag(tau) u)^-1 diag(tau)`` (Puglisi 1992,
+    Modification of the Householder method based on the compact WY representation).
+    """
+    factors = xp.moveaxis(taus, 0, -2)
+    products = xp.triu(xp.matmul(adjoint(v), v), 1)
+    return solve_upper(factors * products, factors * unit(v.shape[-1], v.dtype), True)
 
 
 def reflection(tail: Any, head: Any, is_head: Any) -> tuple[Any, Any]:

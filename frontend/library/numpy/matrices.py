@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any
+from itertools import accumulate
+from typing import Any, Final
 
 import numpy as np
 
@@ -31,9 +32,12 @@ from .arguments import (
 )
 from .arithmetic import power
 from .creation import arange
+from .joining import stack
 from .promotion import asarray_of, broadcast, broadcast_shapes, convert, type_text
 from .reductions import sum as sum_of
 from .reshaping import ravel, reshape
+
+PRODUCTS: Final = 8  # columns of a Vandermonde matrix that are products of those before
 
 
 def _beside(rows: Any, columns: Any, k: int, direction: str) -> Any:
@@ -245,10 +249,13 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     if value.ndim != 1:
         raise argument_error(f"vander: expected a vector, got {type_text(value)}")
     columns = value.shape[0] if N is None else possible("vander", size("vander", N), INT64)
+    if value.dtype == BOOL:
+        value = convert(value, integral())
+    if isinstance(columns, int) and 0 < columns <= PRODUCTS:
+        powers = [full_like(value, 1), *accumulate([value] * (columns - 1), ops.mul)]
+        return stack(powers if increasing else powers[::-1], axis=-1)
     exponents = np.arange(columns) if increasing else np.arange(columns)[::-1]
     base = ops.reshape(value, shape=(value.shape[0], 1))
-    if value.dtype == BOOL:
-        base = convert(base, integral())
     return power(base, convert(asarray_of(exponents.copy()), base.dtype))
 
 

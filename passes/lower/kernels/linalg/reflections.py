@@ -33,7 +33,7 @@ from ..executable import Kernel, Result, Size
 from .complex_lanes import lanes_for
 from .matrices import MakeKernel, each_matrix, known, own_sizes, scratch, workgroups
 from .tiles import Tile
-from .transposes import transpose_in, transpose_out
+from .transposes import transpose_in, transpose_out, used_rows
 from .vectors import (
     ROWS,
     Lanes,
@@ -148,7 +148,7 @@ class Reflections:
             if not self.is_one_panel:
                 self.spread(first, end)
                 self.combine(first)
-                with loop(first + size, self.lanes.padded(self.columns + self.others), ROWS) as row:
+                with loop(first + size, _whole_groups(self.columns + self.others), ROWS) as row:
                     self._apply(self.work, row, first, first)
 
     def build(self) -> None:
@@ -160,7 +160,7 @@ class Reflections:
         """Put an identity into the basis."""
         lanes = self.lanes
         end = lanes.stride(self.rows + lanes.width) if self.is_one_panel else lanes.padded(self.rows)
-        with loop(0, lanes.padded(self.width)) as row:
+        with loop(0, used_rows(lanes, self.width)) as row:
             _fill(lanes, self.basis, row, end)
             self.basis[row, row] = lanes.number(1.0)
 
@@ -174,7 +174,7 @@ class Reflections:
         with loop(0, panels) as done:
             first = (index(panels - 1) - done) * size
             self.spread(first, (first + size).least(index(self.columns)))
-            with loop(first if is_identity else 0, lanes.padded(self.width), ROWS) as row:
+            with loop(first if is_identity else 0, _whole_groups(self.width), ROWS) as row:
                 self._apply(self.basis, row, first, first + lanes.padded(self.columns))
 
     def _apply_each(self, *, is_identity: bool) -> None:
@@ -391,6 +391,11 @@ class Reflections:
                 (index(0), lanes.panel), lambda p, r: self.sums[ROWS + r, p], self.panel, tile.load()
             )
             tile.store(rows)
+
+
+def _whole_groups(count: Place) -> Place:
+    """A number of rows rounded up to those that are reflected together."""
+    return ceil_divided(count, ROWS) * ROWS
 
 
 def _fill(lanes: Lanes, matrix: Matrix, row: Place, end: Place) -> None:

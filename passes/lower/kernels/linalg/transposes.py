@@ -10,6 +10,11 @@ from ..builder import Number, Place, ceil_divided, least, loop
 from .vectors import Lanes, Matrix, copy_row
 
 
+def used_rows(lanes: Lanes, columns: Place) -> Place:
+    """How many rows of scratch so many transposed columns take: a few take no more than they are."""
+    return columns if isinstance(columns, int) and columns < lanes.width else lanes.padded(columns)
+
+
 def transpose_in(
     lanes: Lanes,
     source: Matrix,
@@ -18,13 +23,14 @@ def transpose_in(
     strip: Matrix,
     start: Place = 0,
 ) -> None:
-    """Write the columns of `source` as rows of `target`, padded by zeros to whole vectors and panels.
+    """Write the columns of `source` as rows of `target`, padded by zeros to whole vectors and `used_rows`.
 
     `sizes`: how many rows of `source`, from `start` on, and how many columns. A row of `target` is padded by
     at least one vector more.
     """
     rows, columns = sizes
-    width, padded = lanes.width, lanes.padded(columns)
+    width, padded, used = lanes.width, lanes.padded(columns), used_rows(lanes, columns)
+    few = min(used, width) if isinstance(used, int) else width
     zero = lanes.filled(0.0)
     with loop(0, width) as row, loop(columns // width * width, padded, width) as place:
         strip[row, place] = zero
@@ -36,12 +42,12 @@ def transpose_in(
         if isinstance(rows, Number) or rows % width:
             with loop(count, width) as line, loop(0, padded, width) as place:
                 strip[line, place] = zero
-        with loop(0, padded, width) as column:
+        with loop(0, width if few < width else padded, width) as column:
             vectors = lanes.turned([strip.vector(width, n, column) for n in range(width)])
-            for n, vector in enumerate(vectors):
+            for n, vector in enumerate(vectors[:few]):
                 target[column + n, row] = vector
     first = ceil_divided(rows, width) * width
-    with loop(0, padded) as column, loop(first, lanes.stride(rows + width), width) as place:
+    with loop(0, used) as column, loop(first, lanes.stride(rows + width), width) as place:
         target[column, place] = zero
 
 
@@ -50,11 +56,14 @@ def transpose_out(
 ) -> None:
     """Write the rows of `source`, padded to whole vectors, as columns of `target` of these sizes."""
     rows, columns = sizes
-    width = lanes.width
+    width, used = lanes.width, used_rows(lanes, columns)
+    few = min(used, width) if isinstance(used, int) else width
+    zeros = [lanes.filled(0.0)] * (width - few)
 
     with loop(0, rows, width) as row:
         with loop(0, columns, width) as column:
-            vectors = lanes.turned([source.vector(width, column + n, row) for n in range(width)])
+            block = [source.vector(width, column + n, row) for n in range(few)]
+            vectors = lanes.turned([*block, *zeros])
             for n, vector in enumerate(vectors):
                 strip[n, column] = vector
         with loop(0, least(rows - row, width)) as line:

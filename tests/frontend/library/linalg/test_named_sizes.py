@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 import adze
 from adze import numpy as xp
@@ -199,3 +200,20 @@ def test_what_needs_a_static_size_says_so() -> None:
     assert "one name" in str(error.value)
     with pytest.raises(MissingRuleError, match=r"lu: matrices .* have no derivative unless they are square"):
         adze.trace(adze.grad(lambda a: sl.lu_factor(a)[0].sum()), wide).lower()
+
+
+def test_the_exponential_and_its_slope() -> None:
+    """Of matrices that are squared none, some and too many times."""
+    spec = adze.ShapeDtype(("n", "n"), "float64")
+
+    def moved(a: Any, da: Any) -> Any:
+        return adze.jvp(sl.expm, (a,), (da,))
+
+    program = adze.trace(moved, spec, spec).lower("cpu").compile()
+    for n, size in ((0, 1.0), (2, 0.1), (3, 20.0)):
+        a, da = size * random(n, n), random(n, n) + 1
+        value, slope = map(np.asarray, program(a, da))
+        wanted = scipy.linalg.expm_frechet(a, da) if n else (a, a)
+        for got, want in zip((value, slope), wanted, strict=True):
+            np.testing.assert_allclose(got, want, rtol=0, atol=1e-11 * np.abs(want).max(initial=1))
+    assert np.isnan(np.asarray(program(1e9 * np.eye(2), np.eye(2))[0])).all()
