@@ -147,7 +147,7 @@ class Reflections:
                 self._reflect(first, column, whole)
             if not self.is_one_panel:
                 self.spread(first, end)
-                self.combine(first)
+                self.combine(first, end)
                 with loop(first + size, _whole_groups(self.columns + self.others), ROWS) as row:
                     self._apply(self.work, row, first, first)
 
@@ -198,8 +198,9 @@ class Reflections:
         if self.is_one_panel:
             return
         with loop(0, self.columns, self.lanes.panel) as first:
-            self.spread(first, (first + self.lanes.panel).least(index(self.columns)))
-            self.combine(first)
+            end = (first + self.lanes.panel).least(index(self.columns))
+            self.spread(first, end)
+            self.combine(first, end)
 
     def clear_below(self) -> None:
         """Leave only `r` of the copy."""
@@ -307,15 +308,6 @@ class Reflections:
             self.work[row, place] = divided(self.work.vector(width, row, place))
         return lanes.choose(is_flat, zero, (lanes.of_real(target) - head) / target)
 
-    def _product(
-        self, left: Matrix, row: Place, right: Matrix, other: Place, place: Number, so_far: Number
-    ) -> Number:
-        """``conj(left) * right + so_far``."""
-        width = self.lanes.width
-        return self.lanes.add_product(
-            self.lanes.conjugate(left.vector(width, row, place)), right.vector(width, other, place), so_far
-        )
-
     def _largest(self, vector: Number, start: Number) -> Number:
         """The greatest of a real number and the elements of a vector."""
         for lane in range(self.lanes.width):
@@ -338,26 +330,19 @@ class Reflections:
             for n, vector in enumerate(lanes.turned(block)):
                 self.turned[place + n, row] = lanes.conjugate(vector)
 
-    def combine(self, first: Number) -> None:
-        """The conjugate of `t` of a panel, and its transpose, from the factors of its reflections."""
-        lanes, width = self.lanes, self.lanes.width
+    def combine(self, first: Number, end: Number) -> None:
+        """The conjugate of `t` of a panel of so many columns, and its transpose, from their factors."""
+        lanes = self.lanes
         padded = lanes.padded(self.columns)
         with loop(0, lanes.panel) as column:
             tau = self.factors[first + column, column]
             with loop(0, lanes.panel) as other:
                 self.factors[first + padded + column, other] = lanes.number(0.0)
             self.factors[first + padded + column, column] = tau
-            with loop(0, column) as other:
-                (products,) = lanes.carried(
-                    first,
-                    lanes.padded(self.rows),
-                    [lanes.filled(0.0)],
-                    lambda place, so_far: [
-                        self._product(self.panel, other, self.panel, column, place, so_far)
-                    ],
-                    width,
-                )
-                self.sums[0, other] = lanes.total(products)
+        with loop(1, end - first) as column:
+            tau = self.factors[first + column, column]
+            with loop(0, column, ROWS) as other:
+                self._products_of_panel(first, other, column)
             with loop(0, column) as other:
                 (product,) = lanes.carried(
                     other,
@@ -369,6 +354,21 @@ class Reflections:
                 self.factors[first + padded + column, other] = share
         with loop(0, lanes.panel) as row, loop(0, lanes.panel) as column:
             self.factors[first + row, column] = lanes.conjugate(self.factors[first + padded + column, row])
+
+    def _products_of_panel(self, first: Number, other: Number, column: Number) -> None:
+        """Write the products of some vectors of a panel, conjugated, with another one into the sums."""
+        lanes, width = self.lanes, self.lanes.width
+
+        def add(place: Number, *sums: Number) -> list[Number]:
+            mine = self.panel.vector(width, column, place)
+            return [
+                lanes.add_product(lanes.conjugate(self.panel.vector(width, other + r, place)), mine, so_far)
+                for r, so_far in enumerate(sums)
+            ]
+
+        start = [lanes.filled(0.0)] * ROWS
+        for r, sums in enumerate(lanes.carried(first, lanes.padded(self.rows), start, add, width)):
+            self.sums[0, other + r] = lanes.total(sums)
 
     def _apply(self, target: Matrix, row: Number, first: Number, factors: Number) -> None:
         """Reflect some rows by a panel: off go its vectors times ``(row . v) t``, with `t` from `factors`."""
