@@ -33,7 +33,7 @@ from .arguments import (
 from .arithmetic import power
 from .creation import arange
 from .joining import stack
-from .promotion import asarray_of, broadcast, broadcast_shapes, convert, type_text
+from .promotion import asarray_of, broadcast, broadcast_shapes, convert, same_size, type_text
 from .reductions import sum as sum_of
 from .reshaping import ravel, reshape
 
@@ -150,6 +150,20 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
         return diagonal(moved[..., max(-offset, 0) :, max(offset, 0) :], 0, -2, -1)
     else:
         length = minimum(rows, columns)
+    if not _static(length) and same_size(rows, columns):  # one kernel: nothing but rows makes the places
+        leading = tuple(range(len(rest) + 1))
+        return ops.gather(
+            moved,
+            ops.iota(shape=(*moved.shape[:-1], 1), axis=len(rest), dtype=INT64),
+            offset_dims=(),
+            collapsed_slice_dims=(len(leading),),
+            start_index_map=(len(leading),),
+            operand_batching_dims=leading,
+            start_indices_batching_dims=leading,
+            slice_sizes=(1,) * moved.ndim,
+            mode="promise_in_bounds",
+            fill_value=_zero_bits(moved.dtype),
+        )
     if _static(length) and length == 0:
         return ops.reshape(moved[..., :0, :0], shape=(*moved.shape[:-2], 0))
     row = ops.iota(shape=(length, 2), axis=0, dtype=INT64)
