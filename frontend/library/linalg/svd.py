@@ -188,7 +188,7 @@ def decompose(a: Any) -> tuple[Any, Any, Any]:
     if _is_reduced(a):
         u, s, vh = routine("svd" if same_size(rows, columns) else "thin_svd", _spoilt, a)
         return u, s, vh
-    if is_less(rows, columns):
+    if is_less(rows, columns) or is_empty(rows):
         u, s, vh = _by_rotations(adjoint(a))
         return adjoint(vh), s, adjoint(u)
     return _by_rotations(a)

@@ -202,6 +202,18 @@ def test_what_needs_a_static_size_says_so() -> None:
         adze.trace(adze.grad(lambda a: sl.lu_factor(a)[0].sum()), wide).lower()
 
 
+@pytest.mark.parametrize("shape", [(0, "n"), ("n", 0), ("b", 0, "n")])
+def test_singular_values_where_a_known_side_is_empty(shape: tuple[Any, ...]) -> None:
+    def factors(a: Any) -> Any:
+        return (*linalg.svd(a, full_matrices=False), linalg.svdvals(a), linalg.pinv(a))
+
+    traced = adze.trace(factors, adze.ShapeDtype(shape, "float64"))
+    x = np.zeros([{"n": 4, "b": 2}.get(str(n), n) for n in shape])
+    wanted = (*np.linalg.svd(x, full_matrices=False), np.linalg.svd(x, compute_uv=False), np.linalg.pinv(x))
+    for got, want in zip(traced.lower().compile()(x), wanted, strict=True):
+        assert np.shape(got) == want.shape
+
+
 def test_the_exponential_and_its_slope() -> None:
     """Of matrices that are squared none, some and too many times."""
     spec = adze.ShapeDtype(("n", "n"), "float64")
