@@ -67,7 +67,7 @@ class KernelBodies:
             self._apart = ir.Module.create()
             self._functions: dict[str, Any] = {}
             self._callers: Counter[str] = Counter()
-            self._named: defaultdict[Hashable, list[str]] = defaultdict(list)
+            self._named: defaultdict[Hashable, dict[str, str]] = defaultdict(dict)
             for executable in _top_level(self._program):
                 if executable.name == _OURS:
                     for module in _inner(executable, _MODULE):
@@ -119,14 +119,13 @@ class KernelBodies:
         own = _symbol(self._ir, function)
         names = [each.operation.name for each in function.regions[0].blocks[0].operations]
         likely = self._named[str(function.attributes["function_type"]), tuple(names)]
-        for name in likely:
-            known = self._functions[name]
-            if _text(function, own) == _text(known, _symbol(self._ir, known)):
-                return name
+        text = _text(function, own)
+        if text in likely:
+            return likely[text]
         name, count = f"{own}{_CODE}", 1
         while name in self._functions:
             name, count = f"{own}_{count}{_CODE}", count + 1
-        likely.append(name)
+        likely[text] = name
         return name
 
     def _code(self, name: str) -> Any:
