@@ -8,7 +8,8 @@ strides, dilations and groups. Along one axis, `columns`, the right operand is l
 the result, some rows by some vectors of columns, stays in registers while the summed axes are scanned. The
 left operand is one element for a whole vector or, if its stride along the columns is 1, a vector as well.
 Rows and columns that are left have code of their own (Goto and van de Geijn 2008; Zhang, Franchetti and Low,
-High performance zero-memory overhead direct convolutions, 2018). Each element is summed in the axes' order.
+High performance zero-memory overhead direct convolutions, 2018), sums that differ in where they begin share
+theirs. Each element is summed in the axes' order.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import groupby
 from math import prod
 from typing import Final
 
@@ -23,7 +25,7 @@ from ....dialects import mlir
 from ...ir.aliases import Type, Value
 from ..tuning.array_layouts import Layout
 from ..tuning.contraction_tiles import Axis, Contraction
-from .builder import Array, Number, Place, branches, broadcast, carried, constant, index, loop, when
+from .builder import Array, Number, Place, branches, broadcast, carried, choose, constant, index, loop, when
 from .copies import fill_around
 from .epilogues import Epilogue
 from .executable import Calls, Kernel, Result, workgroup_id
@@ -32,6 +34,11 @@ from .partial_vectors import load_some, store_some
 from .products import multiply_add
 
 STRAIGHT: Final = 16  # so many summed steps, or fewer, need no loop
+PRODUCTS: Final = 128  # vectors that a loop along summed axes multiplies in an iteration
+PRODUCTS_OF_REST: Final = (
+    32  # those of a tile of what is left beside many tiles, which has little of the work
+)
+MANY: Final = 3
 
 
 def contract(
@@ -57,14 +64,15 @@ def contract(
         arrays = Array(given[0]), Array(given[1]), Array(written[0])
         others = tuple(Array(value) for value in given[2:])
         number, first = Number(workgroup_id()), 0
-        for part in parts:
-            code = _Contraction(*arrays, part, epilogue, others)
-            if len(parts) == 1 and not around:
-                code.run(number)
+        groups = _alike(parts)
+        for group in groups:
+            code = _Contraction(*arrays, group[0], epilogue, others)
+            if len(groups) == 1 and not around:
+                code.run(number, group)
             else:
-                with when((number - first).below(part.workgroups)):
-                    code.run(number - first)
-            first += part.workgroups
+                with when((number - first).below(len(group) * group[0].workgroups)):
+                    code.run(number - first, group)
+            first += len(group) * group[0].workgroups
         if around:
             with when((number - first).below(around)):
                 batch = number - first if by_batch else None
@@ -76,6 +84,23 @@ def contract(
     kernel = Kernel("convolution", (Result(type_),), emit, key=key, workgroups=(count,))
     (result,) = kernels.call(kernel, [left, right, *beside])
     return result
+
+
+def _alike(parts: Sequence[Contraction]) -> list[list[Contraction]]:
+    """The parts in order; those in a row that differ only in where they begin are together."""
+
+    def key(part: Contraction) -> Contraction:
+        return replace(part, starts=(0, 0, 0), beside=(0,) * len(part.beside))
+
+    return [list(group) for _, group in groupby(parts, key)]
+
+
+def _chosen(number: Number, starts: Sequence[int]) -> Number:
+    """The start with this number."""
+    chosen = index(starts[-1])
+    for k, start in enumerate(starts[:-1] if len(set(starts)) > 1 else ()):
+        chosen = choose(number.equals(k), index(start), chosen)
+    return chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +140,15 @@ class _Contraction:
     epilogue: Epilogue | None = None
     beside: tuple[Array, ...] = ()
 
-    def run(self, number: Number) -> None:
-        """All tiles of the workgroup with this number."""
-        beside = tuple(index(start) for start in self.cut.beside)
-        first, second, out = (index(start) for start in self.cut.starts)
+    def run(self, number: Number, parts: Sequence[Contraction]) -> None:
+        """All tiles of the workgroup with this number in `parts`, which are alike but for their starts."""
+        count = self.cut.workgroups
+        part, left = (number, number) if len(parts) == 1 else (number // count, number % count)
+        beside = tuple(_chosen(part, starts) for starts in zip(*(each.beside for each in parts), strict=True))
+        first, second, out = (
+            _chosen(part, starts) for starts in zip(*(each.starts for each in parts), strict=True)
+        )
         offsets = _Offsets(first, second, out, beside)
-        left = number
         for axis in reversed(self.cut.parallel):
             if axis.size > 1:
                 is_last = axis is self.cut.parallel[0]
@@ -165,11 +193,20 @@ class _Contraction:
             with loop(0, whole) as place:
                 self._tile(offsets.moved(tiles, place), together, columns, places)
         if rows.size % together:
-            self._tile(offsets.moved(tiles, whole), rows.size % together, columns, places)
+            is_rest = whole >= MANY
+            self._tile(offsets.moved(tiles, whole), rows.size % together, columns, places, is_rest=is_rest)
 
-    def _tile(self, offsets: _Offsets, rows: int, columns: int, places: Sequence[Number]) -> None:
+    def _tile(
+        self,
+        offsets: _Offsets,
+        rows: int,
+        columns: int,
+        places: Sequence[Number],
+        *,
+        is_rest: bool = False,
+    ) -> None:
         """Begin a tile of the result, or add to it where an earlier block has begun it."""
-        tile = _Tile(self, rows, columns)
+        tile = _Tile(self, rows, columns, is_rest=is_rest)
         totals = [tile.zero] * (rows * len(tile.counts))
         if places:
             far = places[0]
@@ -204,11 +241,11 @@ class _Contraction:
     ) -> list[Number]:
         """`totals` and the sum along axes; the last ones, if they are short, without a loop."""
         steps = prod(axis.size for axis in axes)
-        if steps <= STRAIGHT:
+        if steps <= (min(STRAIGHT, tile.steps) if tile.is_rest else STRAIGHT):
             return self._straight(tile, axes, offsets, list(totals))
         head, rest = axes[0], axes[1:]
         inside = prod(axis.size for axis in rest)
-        unrolled = max(min(4, STRAIGHT // inside), 1)
+        unrolled = max(min(4, min(STRAIGHT, tile.steps) // inside), 1)
         whole = head.size // unrolled * unrolled
 
         def body(at: Number, *sums: Number) -> Sequence[Number]:
@@ -235,12 +272,18 @@ class _Contraction:
 class _Tile:
     """Some rows by some columns of the result, as vectors of one row after the other."""
 
-    def __init__(self, code: _Contraction, rows: int, columns: int) -> None:
-        self.code, self.rows = code, rows
+    def __init__(self, code: _Contraction, rows: int, columns: int, *, is_rest: bool = False) -> None:
+        self.code, self.rows, self.is_rest = code, rows, is_rest
         width = code.cut.width
         self.counts = [min(width, columns - at) for at in range(0, columns, width)]
         vector = mlir.ir.VectorType.get([width], code.out.element)
         self.zero = broadcast(constant(code.out.element, 0.0), vector)
+
+    @property
+    def steps(self) -> int:
+        """How many summed steps an iteration has at most, where a loop does them."""
+        most = PRODUCTS_OF_REST if self.is_rest else PRODUCTS
+        return max(most // (self.rows * len(self.counts)), 1)
 
     def step(self, offsets: _Offsets, totals: Sequence[Number]) -> list[Number]:
         """`totals` and one product for each."""
