@@ -35,6 +35,7 @@ from .lower.iree.folded_offsets import BoundSizes
 from .lower.iree.packed_squares import DistinctSizes
 from .lower.iree.started_reductions import StartedReductions
 from .lower.iree.two_index_maps import MarkBarriers
+from .lower.kernels.called_functions import CallFunctions
 from .lower.kernels.constant_divisors import DivideByConstants
 from .lower.kernels.convolutions.replace import ConvolutionKernels
 from .lower.kernels.element_kernels import ElementKernels
@@ -133,6 +134,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     FuseReductions(),
     StartedReductions(),
     ResolveTiles(),
+    CallFunctions(),
     MergeElementwise(),
     InlineBodies(),
     EarlyChecks(),

@@ -8,7 +8,7 @@ Computations of fewer than `FEWEST` ops stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -26,6 +26,14 @@ _LEAVES: Final = ("arith.constant", "tensor.empty", "linalg.fill", "func.return"
 
 Input = tuple[Value, Attribute]
 """An operand from outside, and the map of its elements."""
+
+Counted = Callable[[Input], Hashable]
+"""What counts of an input, where there may be so many only; None for nothing."""
+
+
+def each_input(key: Input) -> Hashable:
+    """IREE fuses operands one by one."""
+    return key
 
 
 @dataclass(frozen=True)
@@ -55,23 +63,24 @@ def merge_elementwise(module: mlir.ir.Module) -> int:
     """Merge the long computations of the functions of `module`, those in loops too; how many there are."""
     merged = 0
     for function in functions(module).values():
-        for block in list(_blocks(function.operation)):
-            long = [part for part in _parts(block) if len(part.members) >= FEWEST]
+        for block in list(blocks_of(function.operation)):
+            long = [part for part in parts_of(block) if len(part.members) >= FEWEST]
             for part in long:
-                _merge(part)
+                merge(part)
             merged += len(long)
     return merged
 
 
 @dataclass
-class _Part:
+class Part:
     """Generics, the last one first, of which only the last one's result is used by others."""
 
     members: list[Operation] = field(default_factory=list)
     inputs: dict[Input, None] = field(default_factory=dict)
+    counted: set[Hashable] = field(default_factory=set)
 
 
-def _blocks(operation: Operation) -> Iterator[Block]:
+def blocks_of(operation: Operation) -> Iterator[Block]:
     """The blocks of at least `FEWEST` ops within, but for bodies of generics."""
     for region in operation.regions:
         for block in region.blocks:
@@ -80,21 +89,24 @@ def _blocks(operation: Operation) -> Iterator[Block]:
                 yield block
             for child in operations:
                 if len(child.regions) and child.name != GENERIC:
-                    yield from _blocks(child)
+                    yield from blocks_of(child)
 
 
-def _parts(block: Block) -> list[_Part]:
-    """The elementwise generics of a block, each in the part of all its users, or in one of its own."""
-    parts: dict[Operation, _Part] = {}
+def parts_of(block: Block, counted: Counted = each_input, most: int = MOST_INPUTS) -> list[Part]:
+    """The elementwise generics of a block, each in the part of all its users, or in one of its own.
+
+    `most`: of what is `counted` of the inputs of a part.
+    """
+    parts: dict[Operation, Part] = {}
     is_identity: dict[Attribute, bool] = {}
     for child in reversed(list(block.operations)):
         operation = child.operation
         if operation.name != GENERIC or not _is_elementwise(operation, is_identity):
             continue
         part = _part_of_users(operation, parts, is_identity)
-        if part is None or not _add(part, operation):
-            part = _Part()
-            _add(part, operation)
+        if part is None or not _add(part, operation, counted, most):
+            part = Part()
+            _add(part, operation, counted, most)
         parts[operation] = part
     return list({id(part): part for part in parts.values()}.values())
 
@@ -123,10 +135,10 @@ def _maps_to_itself(map_: Attribute, is_identity: dict[Attribute, bool]) -> bool
 
 
 def _part_of_users(
-    generic: Operation, parts: dict[Operation, _Part], is_identity: dict[Attribute, bool]
-) -> _Part | None:
+    generic: Operation, parts: dict[Operation, Part], is_identity: dict[Attribute, bool]
+) -> Part | None:
     """The part that has all users of a result, each of which takes its elements in their own places."""
-    found: _Part | None = None
+    found: Part | None = None
     for use in generic.results[0].uses:
         user = use.owner.operation
         part = parts.get(user)
@@ -145,20 +157,25 @@ def _inputs(generic: Operation) -> list[Input]:
     return [(value, maps[k]) for k, value in enumerate(list(generic.operands)[:-1])]
 
 
-def _add(part: _Part, generic: Operation) -> bool:
-    """Put a generic before those of a part, if it has no more inputs than IREE fuses; whether it is in it."""
-    result = generic.results[0]
-    inputs = {key: None for key in part.inputs if key[0] != result}
-    inputs.update(dict.fromkeys(_inputs(generic)))
-    if part.members and len(inputs) > MOST_INPUTS:
+def _add(part: Part, generic: Operation, counted: Counted, most: int) -> bool:
+    """Put a generic before those of a part, if its inputs are not too many then; whether it is in it."""
+    maps = generic.attributes["indexing_maps"]
+    result = (generic.results[0], maps[len(maps) - 1])  # as all its users take it
+    added = [key for key in dict.fromkeys(_inputs(generic)) if key not in part.inputs]
+    counts = part.counted - {counted(result)} | {
+        number for key in added if (number := counted(key)) is not None
+    }
+    if part.members and len(counts) > most:
         return False
     part.members.append(generic)
-    part.inputs = inputs
+    part.inputs.pop(result, None)
+    part.inputs.update(dict.fromkeys(added))
+    part.counted = counts
     return True
 
 
-def _merge(part: _Part) -> None:
-    """Replace the generics of a part by one in the place of the last one."""
+def merge(part: Part) -> Operation:
+    """Replace the generics of a part by one in the place of the last one, which is returned."""
     ir = mlir.ir
     root, members = part.members[0], part.members[::-1]
     inputs, destination = _in_order(members), root.operands[len(root.operands) - 1]
@@ -185,6 +202,7 @@ def _merge(part: _Part) -> None:
     root.results[0].replace_all_uses_with(merged.results[0])
     for member in part.members:
         member.erase()
+    return merged
 
 
 def _in_order(members: Sequence[Operation]) -> list[Input]:

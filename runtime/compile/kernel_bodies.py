@@ -34,6 +34,7 @@ _DISPATCH: Final = "stream.cmd.dispatch"
 _BINDING: Final = "!stream.binding"
 _ENTRIES: Final = "entry_points"
 _ORDINAL: Final = "ordinal"
+_VISIBILITY: Final = "sym_visibility"
 _CODE: Final = "__code"
 _OF_OURS: Final = b"binding.subspan\0"
 _OF_IREE: Final = b"_dispatch_"
@@ -66,6 +67,7 @@ class KernelBodies:
             self._program = ir.Module.parse(program, self._context)
             self._apart = ir.Module.create()
             self._functions: dict[str, Any] = {}
+            self._helpers: dict[str, list[Any]] = {}
             self._callers: Counter[str] = Counter()
             self._named: defaultdict[Hashable, dict[str, str]] = defaultdict(dict)
             for executable in _top_level(self._program):
@@ -98,13 +100,22 @@ class KernelBodies:
             return _bytecode(whole)
 
     def _take(self, module: Any) -> None:
-        """Let the functions of an executable's module call declared ones in place of their code."""
+        """Let the functions of an executable's module call declared ones in place of their code, which goes
+        with the functions that it calls."""
         ir = self._ir
-        for function in list(_operations(module)):
-            before = _prologue(function)
+        functions = list(_operations(module))
+        helpers = [each for each in functions if _is_helper(ir, each)]
+        prologues = [(each, _prologue(each)) for each in functions if each not in helpers]
+        if helpers and any(before is None for _, before in prologues):
+            return
+        for helper in helpers:
+            helper.detach_from_parent()
+            self._apart.body.append(helper)
+        for function, before in prologues:
             if before is None:
                 continue
             name = self._name(function)
+            self._helpers.setdefault(name, helpers)
             with ir.InsertionPoint(function), function.location:
                 passed = _declared(ir, function, name)
                 _calling(ir, function, name, before, passed)
@@ -151,6 +162,8 @@ class KernelBodies:
                     continue
                 if not _inline(self._code(name), call):
                     return False
+                for helper in self._helpers[name]:
+                    module.regions[0].blocks[0].append(helper.clone())
                 filled.append(function)
                 declared.pop(name).erase()
         return not any(name in self._functions for name in declared)
@@ -249,6 +262,14 @@ def _prologue(function: Any) -> list[Any] | None:
     if sum(len(list(each.uses)) for each in bindings) != arrays:
         return None  # one that is used in a loop, or otherwise
     return [operation for operation in operations if operation in needed]
+
+
+def _is_helper(ir: Any, function: Any) -> bool:
+    """Whether a function of an executable's module is one that kernels call."""
+    if function.name != _FUNCTION or not len(function.regions[0].blocks):
+        return False
+    visibility = function.attributes.get(_VISIBILITY)
+    return visibility is not None and ir.StringAttr(visibility).value == "private"
 
 
 def _owner(value: Any) -> Any:

@@ -44,7 +44,8 @@ _LINK: Final = (
 EMPTY: Final = b"util.func public @empty() { util.return }"
 
 _INTRINSIC: Final = re.compile(rb"intr\.([\w.]+)\0")
-_CALLS: Final = (b"call\0", b"frem\0", b"invoke\0")
+_CALL: Final = b"call\0"
+_CALLS: Final = (b"frem\0", b"invoke\0")
 _REDUCED: Final = b"add and fadd fmax fmaximum fmin fminimum fmul mul or smax smin umax umin xor".split()
 _INSTRUCTIONS: Final = frozenset(
     b"abs assume bitreverse bswap ceil copysign ctlz ctpop cttz fabs floor fma fmuladd fshl fshr is.fpclass "
@@ -94,9 +95,30 @@ def calls_a_library(program: bytes) -> bool:
 
     The names of all operations stand in the bytecode, each with a zero behind it.
     """
-    if any(name in program for name in _CALLS):
+    if any(name in program for name in _CALLS) or (_CALL in program and _calls_others(program)):
         return True
     return not _INSTRUCTIONS.issuperset(_INTRINSIC.findall(program))
+
+
+def _calls_others(program: bytes) -> bool:
+    """Whether a kernel calls a function that its program does not have."""
+    from ...dialects.mlir import ir, new_context
+
+    with new_context(foreign_ops=False, is_light=True) as context:
+        module = ir.Module.parse(program, context)
+        known: set[str] = set()
+        called: set[str | None] = set()
+
+        def note(operation: Any) -> Any:
+            if operation.name == "llvm.func" and len(operation.regions[0].blocks):
+                known.add(operation.attributes["sym_name"].value)
+            elif operation.name == "llvm.call":
+                named = "callee" in operation.attributes
+                called.add(operation.attributes["callee"].value if named else None)
+            return ir.WalkResult.ADVANCE
+
+        module.operation.walk(note)
+        return not called <= known
 
 
 def with_libraries(program: bytes) -> bytes:

@@ -24,7 +24,7 @@ from ....dialects.ops.contraction.dot_general import DotGeneral
 from ....dialects.ops.indexing.gather import Gather
 from ....dialects.ops.shape.rearrange import Concatenate
 from ....dialects.ops.shape.slicing import Pad
-from ....dialects.types import TensorType
+from ....dialects.types import FLOAT32, FLOAT64, TensorType
 from ....runtime.targets import TargetKind
 from ...analysis.effects import Effects
 from ...base import Pass
@@ -32,6 +32,7 @@ from ...ir.aliases import Operation, Value
 from ...ir.construction import NewFunction, call_function, clone_operation
 from ...ir.functions import functions, is_private, split_body
 from ..plan import target_of
+from .called_functions import FEWEST as FEWEST_CALLS
 from .loops.allocations import MOST_ARGUMENTS
 from .loops.cost import ELEMENT, StepCosts
 from .loops.select import KERNEL, Obstacles, mark, time_text, why_no_kernels
@@ -42,6 +43,7 @@ NAME: Final = "small"
 LARGEST: Final = 1 << 14  # elements of an array: larger ones are worth the host's tiles and threads
 MOST_OPS: Final = 800  # of one kernel: the time to compile one grows faster than its ops
 FEWEST_OPS: Final = 4
+FEWEST_ELEMENTS: Final = 16  # of an array that is computed in vectors
 LAUNCH: Final = 1000.0  # nanoseconds
 GAIN: Final = 0.7  # of the time apart, which the estimate knows roughly
 
@@ -116,6 +118,8 @@ class _Grouping:
             group = replace(_group(group.operations), is_needed=group.is_needed)
             if not group.is_needed and (len(group.operations) < FEWEST_OPS or self._is_copied(group)):
                 continue
+            if self._calls_functions(group):
+                continue
             apart, together = self._times(group)
             if together < GAIN * apart or group.is_needed:
                 times = f"{time_text(together)} in one kernel, {time_text(apart)} apart"
@@ -130,6 +134,25 @@ class _Grouping:
         if isinstance(value.owner, mlir.ir.Block) or chains.rows(value.owner.operation) is None:
             return False
         return chains.source(value) in group.operands
+
+    def _calls_functions(self, group: _Group) -> bool:
+        """Whether `call-functions` makes one kernel of a group: it computes one array, whose elements take
+        many functions."""
+        if len(group.results) != 1:
+            return False
+        result, dear = self._tensor(next(iter(group.results))), 0
+        if result.dtype not in (FLOAT32, FLOAT64) or elements(result) < FEWEST_ELEMENTS:
+            return False
+        for operation in group.operations:
+            op = self._reader.declaration(operation.name)
+            if op is None or not (op.is_elementwise or op.is_broadcast):
+                return False
+            if op.is_elementwise and op.element_cost > 1:
+                types = [self._tensor(value) for value in (*operation.operands, *operation.results)]
+                if any(type_ != result for type_ in types):
+                    return False
+                dear += 1
+        return dear >= FEWEST_CALLS
 
     def _call(self, group: _Group, why: str) -> None:
         """Replace the ops of a group by a call of a function of their own."""
