@@ -47,7 +47,8 @@ def _one_of_each_binding(ir: Any, spans: list[Any]) -> list[Any]:
 
 def _takes_at_loaded_places(function: Any) -> bool:
     """Whether one of an element's indices was loaded. Rows that are vectors already gain nothing."""
-    return any(_is_loaded(index) for load in _elements(function) for index in list(load.operands)[1:])
+    seen: set[Any] = set()
+    return any(_is_loaded(index, seen) for load in _elements(function) for index in list(load.operands)[1:])
 
 
 def _elements(operation: Any) -> Iterator[Any]:
@@ -60,9 +61,8 @@ def _elements(operation: Any) -> Iterator[Any]:
                 yield from _elements(view.operation)
 
 
-def _is_loaded(number: Any) -> bool:
-    """Whether a number is computed of one that is loaded."""
-    seen: set[Any] = set()
+def _is_loaded(number: Any, seen: set[Any]) -> bool:
+    """Whether a number is computed of one that is loaded, by operations that were not `seen` before."""
     waiting = [number]
     while waiting:
         owner = getattr(waiting.pop().owner, "operation", None)  # None: the argument of a block
