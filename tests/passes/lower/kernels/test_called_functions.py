@@ -12,6 +12,7 @@ import adze
 from adze import numpy as xp
 from adze.passes.lower.kernels.called_functions import FEWEST, MOST_IN_PART, CallFunctions
 from adze.passes.pipeline import PIPELINE
+from adze.runtime.compile import compiler
 
 from .reductions import given
 
@@ -133,6 +134,14 @@ def test_others_stay_as_they_are(x: np.ndarray) -> None:
     for _ in range(FEWEST):
         want = np.sin(want)
     np.testing.assert_allclose(got, want, rtol=1e-2, atol=1e-3)
+
+
+def test_they_are_linked_without_libraries(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(program: bytes) -> bytes:
+        raise AssertionError("a function of the program itself was taken for one of a library")
+
+    monkeypatch.setattr(compiler, "with_libraries", fail)
+    adze.jit(chain(FEWEST)).trace(given(67)).lower("cpu:x86-64-v3").compile(cache=False)
 
 
 def test_named_sizes_stay_as_they_are() -> None:
