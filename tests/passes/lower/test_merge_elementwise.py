@@ -13,6 +13,7 @@ import adze
 import adze.numpy as anp
 from adze.frontend.staging import lowering
 from adze.passes.lower import merge_elementwise
+from adze.passes.lower.kernels import called_functions
 from adze.passes.lower.kernels.loops import build
 from adze.runtime.compile.compiler import NO_CONSTANT_EXPRESSIONS
 
@@ -101,18 +102,27 @@ def lowered(function: Callable[..., Any], *arguments: np.ndarray) -> Any:
     return adze.trace(function, *arguments).lower("cpu")
 
 
+@pytest.fixture
+def without_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no computation become a kernel that calls its functions."""
+    monkeypatch.setattr(called_functions, "FEWEST", 1 << 30)
+
+
+@pytest.mark.usefixtures("without_calls")
 def test_the_chain_of_a_large_array_is_one_op() -> None:
     text = lowered(chain, numbers(150, 201)).mlir()
     assert text.count("linalg.generic") == 1
     assert text.count("call @scalar.tanh") == 40
 
 
+@pytest.mark.usefixtures("without_calls")
 def test_an_op_has_no_more_inputs_than_iree_fuses() -> None:
     text = lowered(of_many_arrays, *PROGRAMS["many arrays"][1]).mlir()
     inputs = re.findall(r"linalg\.generic .* ins\((.*?) :", text)
     assert [len(each.split(",")) for each in inputs] == [9, 12]
 
 
+@pytest.mark.usefixtures("without_calls")
 def test_programs_that_compute_nothing_of_constants_are_not_searched_for_it() -> None:
     assert NO_CONSTANT_EXPRESSIONS in lowered(chain, numbers(150, 201)).options().extra_flags
     for function, arguments in (
