@@ -45,6 +45,10 @@ class AxisNameError(ArgumentError, NameError):
     """No enclosing `vmap` has bound the axis name."""
 
 
+class OutArgumentError(ArgumentTypeError, NotImplementedError):
+    """An `out` of NumPy: arrays are immutable."""
+
+
 class IndexingError(ArgumentError, IndexError, TypeError):
     """An index is of a kind that arrays do not take: an IndexError in NumPy, a TypeError in JAX."""
 

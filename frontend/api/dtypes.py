@@ -10,8 +10,9 @@ from .frontend.library.names import public_names as _public_names
 from .frontend.library.numpy import bfloat16 as bfloat16
 from .frontend.library.numpy import finfo as finfo
 from .frontend.library.numpy import iinfo as iinfo
-from .frontend.library.numpy import issubdtype as issubdtype
-from .frontend.library.numpy import result_type as result_type
+from .frontend.library.numpy import issubdtype as _issubdtype
+from .frontend.library.numpy import result_type as _result_type
+from .frontend.library.numpy.promotion import is_weak_together as _is_weak_together
 from .frontend.tracing.jax_rules import FLOAT0 as _FLOAT0
 
 TypePromotionError = _errors.DtypeError
@@ -22,6 +23,17 @@ _SCALARS = {"b": bool, "i": int, "u": int, "f": float, "V": float, "c": complex}
 def canonicalize_dtype(dtype: _Any, allow_extended_dtype: bool = False) -> _numpy.dtype:
     """`dtype` as a NumPy dtype: adze narrows none."""
     return _as_dtype(dtype)
+
+
+def issubdtype(a: _Any, b: _Any) -> bool:
+    """Whether a dtype is of one of NumPy's kinds (`floating`, `integer`, ...) or is a dtype."""
+    return bool(_issubdtype(a, b))
+
+
+def result_type(*args: _Any, return_weak_type_flag: bool = False) -> _Any:
+    """The dtype that arrays, dtypes and Python scalars meet in; on request with whether it is weak."""
+    dtype = _result_type(*args)
+    return (dtype, _is_weak_together(args)) if return_weak_type_flag else dtype
 
 
 def scalar_type_of(x: _Any) -> type:

@@ -57,9 +57,9 @@ class PyTreeRegistry:
 default_registry = PyTreeRegistry()
 
 
-def is_tree_node(x: _Any) -> bool:
-    """Whether `x` is a node: a container, None or an instance of a registered class."""
-    return not all_leaves([x])
+def is_tree_node(typ: type) -> bool:
+    """Whether instances of a class are nodes: of a container, NoneType or a registered class."""
+    return _tree.is_registered(typ)
 
 
 def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:

@@ -24,13 +24,13 @@ class prng_key(extended):
     """The kind of the dtype of typed keys."""
 
 
-def issubdtype(arg1: Any, arg2: Any) -> bool:
+def issubdtype(a: Any, b: Any) -> bool:
     """Whether a dtype is of a kind; that of typed keys is of `prng_key`."""
-    if isinstance(arg1, KeyType):
-        return arg1 is arg2 or arg2 in (extended, prng_key)
-    if isinstance(arg2, type) and issubclass(arg2, extended):
-        return isinstance(arg1, type) and issubclass(arg1, arg2)
-    return bool(_issubdtype(arg1, arg2))
+    if isinstance(a, KeyType):
+        return a is b or b in (extended, prng_key)
+    if isinstance(b, type) and issubclass(b, extended):
+        return isinstance(a, type) and issubclass(a, b)
+    return bool(_issubdtype(a, b))
 
 
 __all__ = ["TypePromotionError", "canonicalize_dtype", "extended", "issubdtype", "prng_key"]

@@ -19,7 +19,7 @@ ORDERS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         "histogram2d": ("x", "y", *HISTOGRAM),
         "histogramdd": ("sample", *HISTOGRAM),
     },
-    "jax.numpy.linalg": {"pinv": ("a", "rtol", "hermitian")},
+    "jax.numpy.linalg": {"matrix_rank": ("M", "rtol"), "pinv": ("a", "rtol", "hermitian")},
 }
 """Module of JAX -> function -> the names of its positional parameters."""
 

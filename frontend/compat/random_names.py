@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .out_shardings import OF_RANDOM, function_of
+from .out_shardings import OF_RANDOM, SAMPLED, function_of
 from .typed_keys import clone as clone
 from .typed_keys import fold_in as fold_in
 from .typed_keys import key as key
@@ -17,6 +17,6 @@ __all__ = ["key_impl"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in OF_RANDOM:
+    if name not in OF_RANDOM | SAMPLED:
         raise AttributeError(name)
     return function_of("random", name)

@@ -202,7 +202,7 @@ def key(seed: Any, *, impl: Any = None) -> KeyArray:
 
 def wrap_key_data(key_bits_array: Any, *, impl: Any = None) -> KeyArray:
     """Typed keys of their words."""
-    return KeyArray(raw.wrap_key_data(key_bits_array))
+    return KeyArray(raw.wrap_key_data(key_bits_array, impl=impl))
 
 
 def key_data(keys: Any) -> Any:

@@ -39,7 +39,7 @@ WEAK: Final[dict[str, frozenset[str]]] = {
         (
             *("abs", "add", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "clz"),
             *("cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum", "div", "full", "integer_pow"),
-            *("max", "min", "mul", "neg", "population_count", "rem", "select", "shift_left"),
+            *("expand_dims", "max", "min", "mul", "neg", "population_count", "rem", "select", "shift_left"),
             *("shift_right_arithmetic", "shift_right_logical", "sign", "sort", "square", "sub"),
             *("unstack",),
         )

@@ -14,16 +14,17 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...dialects.types import INEXACT
 from .. import tree
-from ..library.numpy.promotion import promotion_caches
+from ..library.numpy.promotion import promotion_caches, result_type
 from ..staging.jitted import forget_all
 from ..tracing.array import Array
-from ..tracing.default_dtypes import Floating, narrowed
+from ..tracing.default_dtypes import Floating, floating_of, narrowed
 from ..tracing.scalars import WIDE
 
 MAKERS: Final = frozenset(
     (
-        *("zeros", "ones", "empty", "full", "eye", "identity", "tri", "array", "asarray", "arange"),
+        *("zeros", "ones", "empty", "full", "eye", "identity", "array", "asarray", "arange"),
         *("linspace", "logspace", "geomspace", "fromfunction", "result_type"),
     )
 )
@@ -32,6 +33,7 @@ SAMPLERS: Final = frozenset(
         *(
             "ball",
             "beta",
+            "binomial",
             "cauchy",
             "chisquare",
             "dirichlet",
@@ -56,6 +58,7 @@ SAMPLERS: Final = frozenset(
 
 
 OF_WHOLE_NUMBERS: Final = {
+    "geometric": np.int64,
     "randint": np.int64,
     "poisson": np.int64,
     "bits": np.uint64,
@@ -101,6 +104,10 @@ def _weak_numbers(function: Callable[..., Any], parameters: inspect.Signature) -
     return call
 
 
+def _float_of(dtype: np.dtype) -> np.dtype:
+    return dtype if dtype in INEXACT else floating_of(dtype)
+
+
 def _of_wide_results(
     function: Callable[..., Any], name: str, parameters: inspect.Signature
 ) -> Callable[..., Any]:
@@ -124,6 +131,10 @@ def _of_wide_results(
             return function(bound["key"], chance, **rest)
         if name in OF_WHOLE_NUMBERS:
             return function(*args, **kwargs, dtype=OF_WHOLE_NUMBERS[name])
+        if name == "multivariate_normal":
+            shaping = [bound[n] for n in ("mean", "cov") if n in bound]
+            if all(hasattr(v, "dtype") for v in shaping):
+                return function(*args, **kwargs, dtype=_float_of(result_type(*shaping)))
         if name in SAMPLERS:
             return function(*args, **kwargs, dtype=Floating.dtype)
         result = function(*args, **kwargs)

@@ -19,11 +19,13 @@ from .linalg.qr import qr
 from .numpy.arguments import argument_error, shape_error
 from .random.inverse_transforms import normal as normal_numbers
 from .random.inverse_transforms import truncated_normal as truncated_numbers
+from .random.keys import split
 from .random.uniform import uniform as uniform_numbers
 
 Initializer = Callable[..., Any]
 Axes = int | Sequence[int]
 _TRUNCATED: Final = 0.87962566103423978  # the deviation of a standard normal truncated to [-2, 2]
+_TRUNCATED_COMPLEX: Final = 0.95311164380491208  # that of complex ones whose modulus is at most 2
 _MODES: Final = ("fan_in", "fan_out", "fan_avg", "fan_geo_avg")
 _DISTRIBUTIONS: Final = ("truncated_normal", "normal", "uniform")
 
@@ -92,6 +94,16 @@ def _fans(shape: Sequence[int], in_axis: Axes, out_axis: Axes, batch_axis: Axes)
     return sizes[0] * window, sizes[1] * window
 
 
+def _in_disk(key: Any, shape: tuple[int, ...], dtype: np.dtype, is_normal: bool) -> Any:
+    """Complex numbers of mean 0: normal ones of modulus at most 2, or uniform ones of variance 1."""
+    of_modulus, of_angle = split(key)
+    real = np.dtype(f"f{dtype.itemsize // 2}")
+    share = uniform_numbers(of_modulus, shape, real)
+    modulus = -xp.log(1 - (1 - math.exp(-4)) * share) if is_normal else 2 * share
+    angle = 2 * math.pi * uniform_numbers(of_angle, shape, real)
+    return xp.astype(xp.sqrt(modulus), dtype) * xp.exp(1j * angle)
+
+
 def variance_scaling(
     scale: Any,
     mode: str,
@@ -120,6 +132,10 @@ def variance_scaling(
         fan_in, fan_out = _fans(shape, in_axis, out_axis, batch_axis)
         fans = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}
         variance = scale / fans.get(mode, math.sqrt(fan_in * fan_out))
+        if kind.kind == "c" and distribution != "normal":
+            is_cut = distribution == "truncated_normal"
+            root = math.sqrt(variance) / (_TRUNCATED_COMPLEX if is_cut else 1)
+            return _in_disk(key, tuple(shape), kind, is_cut) * xp.asarray(root, dtype=kind)
         if distribution == "uniform":
             root = xp.asarray(math.sqrt(3 * variance), dtype=kind)
             return uniform_numbers(key, tuple(shape), kind, -1) * root

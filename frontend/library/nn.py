@@ -46,9 +46,11 @@ def relu(x: Any) -> Any:
     return xp.where(value <= 0, 0, value)
 
 
+@stays_weak
 def relu6(x: Any) -> Any:
-    """`min(max(x, 0), 6)`."""
-    return xp.clip(x, 0, 6)
+    """`min(max(x, 0), 6)`, with slope 0 at 0 and 6; of integers it is floating."""
+    value = xp.asarray(x)
+    return xp.where(value <= 0, 0.0, xp.where(value >= 6, 6.0, value))
 
 
 @stays_weak
@@ -94,7 +96,7 @@ def log_sigmoid(x: Any) -> Any:
 
 def softplus(x: Any) -> Any:
     """`log(1 + exp(x))`, without overflow."""
-    return xp.logaddexp(x, 0.0)
+    return xp.logaddexp(x, 0)
 
 
 @stays_weak

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ..tracing.deleted import copied, delete
-from ..tracing.specs import ShapeDtype
+from ..tracing.specs import type_of
 from . import numpy as xp
 from .numpy.at_property import Indexer
 from .numpy.indexing import get_index
@@ -94,7 +94,7 @@ TABLE: Final[Mapping[str, Callable[..., Any]]] = {
     "to_device": xp.to_device,
     "trace": xp.trace,
     "transpose": xp.transpose,
-    "type_of": ShapeDtype.like,
+    "type_of": type_of,
     "ufunc_accumulate": _ufunc_method("accumulate"),
     "ufunc_at": _ufunc_method("at"),
     "ufunc_outer": _ufunc_method("outer"),

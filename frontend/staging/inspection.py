@@ -20,7 +20,7 @@ from ..tracing.array import Array
 from ..tracing.interpreter import as_value
 from ..tracing.jax_rules import Installed
 from ..tracing.layouts import UNKNOWN, layout_of
-from ..tracing.specs import ShapeDtype
+from ..tracing.specs import ShapedArray, ShapeDtype
 from ..tracing.varying import axes_of_value, mesh_axes
 
 
@@ -28,9 +28,10 @@ def typeof(x: Any) -> ShapeDtype:
     """The type of an array, a tracer or a number: its shape and dtype, printed as `f32[2,3]`."""
     value = as_value(x)
     is_weak = Installed.is_on and bool(value.weak_type)
+    form = ShapedArray if Installed.is_on else ShapeDtype
     if mesh_axes():
-        return ShapeDtype(value.shape, value.dtype, weak_type=is_weak, vma=axes_of_value(value))
-    return ShapeDtype(value.shape, value.dtype, weak_type=is_weak, sharding=_stated_sharding(value))
+        return form(value.shape, value.dtype, weak_type=is_weak, vma=axes_of_value(value))
+    return form(value.shape, value.dtype, weak_type=is_weak, sharding=_stated_sharding(value))
 
 
 def _stated_sharding(value: Any) -> NamedSharding | None:
@@ -50,11 +51,12 @@ def block_until_ready(x: Any) -> Any:
 
 
 def device_get(x: Any) -> Any:
-    """The tree `x` with its arrays as NumPy arrays. Those of GPUs are copied together."""
+    """The tree `x` with its arrays as NumPy arrays; other leaves stay as they are. Arrays of GPUs are copied
+    together."""
     for leaf in tree.leaves(x):
         if isinstance(leaf, Array):
             leaf.copy_to_host_async()
-    return tree.map(np.asarray, x)
+    return tree.map(lambda leaf: np.asarray(leaf) if hasattr(leaf, "__array__") else leaf, x)
 
 
 def named_call(fun: Callable[..., Any], *, name: str | None = None) -> Callable[..., Any]:

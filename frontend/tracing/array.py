@@ -232,9 +232,17 @@ class ArrayMethods:
     nonzero, searchsorted = method("nonzero"), method("searchsorted")
     argpartition, partition, choose = method("argpartition"), method("partition"), method("choose")
 
-    def compress(self, condition: Any, axis: int | None = None) -> Any:
+    def compress(
+        self,
+        condition: Any,
+        axis: int | None = None,
+        *,
+        out: Any = None,
+        size: Any = None,
+        fill_value: Any = 0,
+    ) -> Any:
         """The entries along `axis` where `condition` holds."""
-        return _compress(condition, self, axis)
+        return _compress(condition, self, axis, out=out, size=size, fill_value=fill_value)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """`adze.numpy`, as the array API standard asks."""

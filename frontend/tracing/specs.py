@@ -23,7 +23,7 @@ from ...dialects.errors import AdzeError
 from ...dialects.symbolic_sizes import is_size_text
 from ...runtime.artifact.signature import Bounds
 from .default_dtypes import stated_dtype
-from .jax_rules import follows_jax
+from .jax_rules import Installed, follows_jax
 from .locations import located
 
 SpecDimension = int | str | None
@@ -182,7 +182,10 @@ class ShapeDtype:
         return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{weak}{placed})"
 
     def __str__(self) -> str:
-        name = next(name for name, dtype in DTYPE_NAMES.items() if dtype == self.dtype)
+        return self._text(next(name for name, dtype in DTYPE_NAMES.items() if dtype == self.dtype))
+
+    def _text(self, name: str) -> str:
+        """The type, of a dtype that is called `name`."""
         sizes = ["?" if size is None else str(size) for size in self.shape]
         layout = self.layout
         if layout is None:
@@ -205,11 +208,19 @@ ShapeDtypeStruct = ShapeDtype
 
 
 class ShapedArray(ShapeDtype):
-    """The type of an array of an exported function, which prints as JAX's: `ShapedArray(float32[n,3])`."""
+    """The type of an array, which prints as JAX's: `ShapedArray(float32[n,3])`, as text `float32[n,3]`."""
 
     def __repr__(self) -> str:
-        sizes = ",".join("?" if n is None else repr(n) for n in self.shape)
-        return f"ShapedArray({self.dtype.name}[{sizes}])"
+        weak = ", weak_type=True" if self.weak_type else ""
+        return f"ShapedArray({self._text(self.dtype.name)}{weak})"
+
+    def __str__(self) -> str:
+        return f"{'~' if self.weak_type else ''}{self._text(self.dtype.name)}"
+
+
+def type_of(x: Any) -> ShapeDtype:
+    """The type of an array: `x.aval`."""
+    return (ShapedArray if Installed.is_on else ShapeDtype).like(x)
 
 
 def _dimension(size: SpecDimension) -> SpecDimension:

@@ -25,7 +25,7 @@ from ..tracing.frames import current_frame
 from ..tracing.function_scope import resumes_trace
 from ..tracing.interludes import outside_traces
 from ..tracing.interpreter import as_value, ops
-from ..tracing.jax_rules import follows_jax
+from ..tracing.jax_rules import Installed, follows_jax
 from ..tracing.locations import located, user_location_text
 from ..tracing.specs import ShapeDtype
 from ..tracing.trace import function_name
@@ -213,7 +213,7 @@ class _Function:
 
     def __call__(self, results: Sequence[TensorType], *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
         """The results of the Python function, each of its type."""
-        args, kwargs = tree.unflatten(self.structure, list(map(_frozen, arrays)))
+        args, kwargs = tree.unflatten(self.structure, list(map(_argument, arrays)))
         with outside_traces():
             returned = self.callback(*args, **kwargs)
         if not results:
@@ -321,7 +321,9 @@ def _type_of(spec: Any) -> TensorType:
     return type_
 
 
-def _frozen(array: np.ndarray) -> np.ndarray:
+def _argument(array: np.ndarray) -> Any:
+    """What a Python function gets: memory that it cannot write to, as an array of JAX's kind where JAX's
+    programs run."""
     view = np.asarray(array).view()
     view.flags.writeable = False
-    return view
+    return Array(view) if Installed.is_on else view

@@ -116,17 +116,20 @@ def checkpoint(
     prevent_cse: bool = True,
     policy: tuple[str, str] | Callable[..., Any] | None = None,
     static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
 ) -> Any:
     """A function like `fun` whose intermediate values are computed again in the backward pass.
 
     `policy` says what may be kept all the same: one of `checkpoint_policies`, or a function of a primitive,
     the types of its operands and its attributes that says whether its results may. `static_argnums` are the
-    positions of arguments that are Python values of the trace. What is computed again is never merged with
-    the first computation, whatever `prevent_cse` says.
+    positions of arguments that are Python values of the trace, `static_argnames` the names of such keywords.
+    What is computed again is never merged with the first computation, whatever `prevent_cse` says.
     """
     policy = ("nothing", "") if policy is None else policy
     if fun is None:
-        return functools.partial(checkpoint, policy=policy, static_argnums=static_argnums)
+        return functools.partial(
+            checkpoint, policy=policy, static_argnums=static_argnums, static_argnames=static_argnames
+        )
     saves = policy if callable(policy) else None
     if saves is not None:
         policy = checkpoint_policies.save_only_these_names(SAVED_BY_POLICY)
@@ -147,7 +150,10 @@ def checkpoint(
             return tree.map(_array_in_jax, result) if Installed.is_on else result
         positions = (static_argnums,) if isinstance(static_argnums, int) else static_argnums
         places = {n % len(args) for n in positions if -len(args) <= n < len(args)}
-        return _called(original, args, kwargs, places, kept, saves)
+        names = (static_argnames,) if isinstance(static_argnames, str) else static_argnames
+        fixed = {name: kwargs.pop(name) for name in names if name in kwargs}
+        function = functools.partial(original, **fixed) if fixed else original
+        return _called(function, args, kwargs, places, kept, saves)
 
     return checkpointed
 

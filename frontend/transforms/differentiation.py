@@ -15,7 +15,7 @@ from typing import Any
 
 from ...dialects.types import COMPLEX, FLOATS, INEXACT
 from .. import tree
-from ..errors import ArgumentTypeError, DtypeError
+from ..errors import ArgumentTypeError, DtypeError, UnsupportedError
 from ..tracing.function_scope import FunctionScope, resumes_trace, with_all_names
 from ..tracing.interpreter import as_value, ops, weak_in_jax
 from ..tracing.locations import user_location_text
@@ -88,11 +88,14 @@ def _jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any
 
 @resumes_trace
 @pulled_back
-def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+def vjp(
+    fun: Callable[..., Any], *primals: Any, has_aux: bool = False, reduce_axes: Sequence[str] = ()
+) -> Any:
     """`(f(*primals), pullback)`: the pullback maps a cotangent of the result to a tuple of cotangents.
 
     With `has_aux`, f returns (result, aux) and the return value is (result, pullback, aux).
     """
+    _refuse_axes("vjp", reduce_axes)
     call = FlatCall(fun, primals, has_aux=has_aux)
     linearized = LinearizedCall(call, [True] * len(call.values))
     pullback = Pullback(linearized)
@@ -112,12 +115,15 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     return (linearized.value, push, linearized.aux) if has_aux else (linearized.value, push)
 
 
-def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], tuple[Any, ...]]:
+def linear_transpose(
+    fun: Callable[..., Any], *primals: Any, reduce_axes: Sequence[str] = ()
+) -> Callable[[Any], tuple[Any, ...]]:
     """The transpose of a linear function: maps a cotangent of its result to a tuple of cotangents.
 
     `primals` say the shapes and dtypes: arrays, or specs (`ShapeDtype`) of them. Raises `MissingRuleError`
     when the function is not linear in its arguments.
     """
+    _refuse_axes("linear_transpose", reduce_axes)
     call = FlatCall(fun, tree.map(_of_spec, primals))
     scope = FunctionScope()
     nested = call.traced(scope)
@@ -163,6 +169,7 @@ def value_and_grad(
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
+    reduce_axes: Sequence[str] = (),
     *,
     argnames: str | Sequence[str] = (),
 ) -> Callable[..., Any]:
@@ -179,7 +186,10 @@ def value_and_grad(
     Of complex arguments the gradient g is the one for which `f(x + dx) = f(x) + Re(sum(g * dx))` to first
     order: JAX's convention, the conjugate of the direction of steepest ascent. `holomorphic` promises a
     holomorphic f of complex values and returns its complex derivative.
+
+    JAX no longer supports `reduce_axes`: like it, raises `UnsupportedError` unless they are none.
     """
+    _refuse_axes("grad", reduce_axes)
     chosen = Argnums(fun, argnums, argnames)
     options = argnums, argnames, has_aux, holomorphic, allow_int
 
@@ -216,10 +226,12 @@ def grad(
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
+    reduce_axes: Sequence[str] = (),
     *,
     argnames: str | Sequence[str] = (),
 ) -> Callable[..., Any]:
     """A function that returns the gradient of f; see `value_and_grad`. With `has_aux`: (gradient, aux)."""
+    _refuse_axes("grad", reduce_axes)
     both = value_and_grad(
         fun, argnums, argnames=argnames, has_aux=has_aux, holomorphic=holomorphic, allow_int=allow_int
     )
@@ -233,6 +245,15 @@ def grad(
 
 
 # -- checks ------------------------------------------------------------------------------------------
+
+
+def _refuse_axes(transform: str, reduce_axes: Sequence[str]) -> None:
+    if reduce_axes:
+        raise UnsupportedError(
+            f"{transform}: reduce_axes is {reduce_axes!r}, and JAX has given it up",
+            where=user_location_text(),
+            hint="sum over the axes with lax.psum",
+        )
 
 
 def _check_differentiable(call: FlatCall, holomorphic: bool, allow_int: bool) -> None:

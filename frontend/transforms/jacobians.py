@@ -70,17 +70,19 @@ def jacrev(
     argnums: int | Sequence[int] = 0,
     has_aux: bool = False,
     holomorphic: bool = False,
+    allow_int: bool = False,
 ) -> Callable[..., Any]:
     """The Jacobian of `fun` by reverse mode, one row a pass: good for few outputs.
 
-    Shapes and trees as in `jacfwd`.
+    Shapes and trees as in `jacfwd`. With `allow_int` arguments may be integers or bools, whose blocks are
+    zeros of their own dtype, as in JAX.
     """
 
     @wraps(fun)
     def jacobian_of(*args: Any, **kwargs: Any) -> Any:
         partial, chosen = _partial(fun, argnums, args, kwargs)
         leaves, structure = tree.flatten(chosen)
-        values = [_differentiable(fun, leaf, holomorphic) for leaf in leaves]
+        values = [_differentiable(fun, leaf, holomorphic, allow_int) for leaf in leaves]
 
         def main(*flat: Any) -> Any:
             return partial(tree.unflatten(structure, flat))
@@ -96,6 +98,8 @@ def jacrev(
             )
             parts = [
                 _block(row, result, value_, is_weak=value_.weak_type)
+                if value_.dtype in INEXACT
+                else ops.full(0, (*result.shape, *value_.shape), value_.dtype)
                 for row, value_ in zip(rows, values, strict=True)
             ]
             per_result.append(tree.unflatten(structure, parts))
@@ -132,7 +136,7 @@ def hvp(function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence
 
 
 def check_grads(
-    function: Callable[..., Any],
+    f: Callable[..., Any],
     args: Sequence[Any],
     order: int = 1,
     modes: Sequence[str] = ("fwd", "rev"),
@@ -140,7 +144,7 @@ def check_grads(
     rtol: float | None = None,
     eps: float | None = None,
 ) -> None:
-    """Compare derivatives of `function` with central differences in random directions, up to `order`.
+    """Compare derivatives of `f` with central differences in random directions, up to `order`.
 
     Raises `AssertionError` that says which mode and order failed and by how much. Use float64 arguments:
     differences of float32 values are coarse.
@@ -150,7 +154,7 @@ def check_grads(
     step = eps if eps is not None else (1e-6 if wide else 1e-2)
     tolerance = {"rtol": rtol if rtol is not None else (1e-6 if wide else 2e-2)}
     tolerance["atol"] = atol if atol is not None else (1e-6 if wide else 2e-2)
-    _check_order(function, arguments, order, tuple(modes), step, tolerance, "")
+    _check_order(f, arguments, order, tuple(modes), step, tolerance, "")
 
 
 def _check_order(
@@ -244,7 +248,9 @@ def _partial(
     return partial, chosen[0] if choice.is_single else chosen
 
 
-def _differentiable(function: Callable[..., Any], leaf: Any, holomorphic: bool) -> Any:
+def _differentiable(
+    function: Callable[..., Any], leaf: Any, holomorphic: bool, allow_int: bool = False
+) -> Any:
     value = as_value(leaf)
     if holomorphic and value.dtype not in COMPLEX:
         raise DtypeError(
@@ -252,7 +258,7 @@ def _differentiable(function: Callable[..., Any], leaf: Any, holomorphic: bool) 
             f"{function_name(function)} has {ops.type_of(value)}",
             where=user_location_text(),
         )
-    if value.dtype not in INEXACT:
+    if value.dtype not in INEXACT and not allow_int:
         raise DtypeError(
             f"a Jacobian of {function_name(function)} needs float arguments and results, got "
             f"{ops.type_of(value)}",

@@ -147,7 +147,8 @@ class Keyed:
 
 def test_a_plain_dataclass_is_a_leaf() -> None:
     plain = Plain(1)
-    assert tree.leaves([plain]) == [plain] and not adze.tree_util.is_tree_node(plain)
+    assert tree.leaves([plain]) == [plain] and not adze.tree_util.is_tree_node(Plain)
+    assert all(map(adze.tree_util.is_tree_node, (list, dict, type(None), Scaled)))
     with pytest.raises(adze.AdzeError, match=r"Plain"):
         adze.jit(lambda x: x.value)(plain)
 

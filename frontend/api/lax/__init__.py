@@ -92,6 +92,7 @@ from ..frontend.library.lax.elementwise_pairs import min as min
 from ..frontend.library.lax.elementwise_pairs import mul as mul
 from ..frontend.library.lax.elementwise_pairs import ne as ne
 from ..frontend.library.lax.elementwise_pairs import nextafter as nextafter
+from ..frontend.library.lax.elementwise_pairs import polygamma as polygamma
 from ..frontend.library.lax.elementwise_pairs import pow as pow
 from ..frontend.library.lax.elementwise_pairs import rem as rem
 from ..frontend.library.lax.elementwise_pairs import shift_left as shift_left
@@ -202,7 +203,6 @@ from ..frontend.library.names import public_names as _public_names
 from ..frontend.library.special import incomplete as _incomplete
 from ..frontend.library.special import scipy_names as _scipy_names
 from ..frontend.library.special.incomplete import betainc as betainc
-from ..frontend.library.special.zeta import polygamma as polygamma
 from ..frontend.library.special.zeta import zeta as zeta
 from ..frontend.sharding.constraints import with_sharding_constraint as with_sharding_constraint
 from ..frontend.transforms.checkpoints import stop_gradient as stop_gradient

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ... import tree
 from ...errors import ArgumentTypeError
+from ...tree import leaves as leaves_of
 from .. import numpy as xp
 from ..numpy.arguments import argument_error
 
@@ -269,9 +270,9 @@ def piecewise_constant(boundaries: Any, values: Any) -> Schedule:
     return lambda i: levels[xp.sum(i > limits)]
 
 
-def l2_norm(tree_: Any) -> Any:
+def l2_norm(tree: Any) -> Any:
     """The Euclidean norm of all leaves of a tree."""
-    return xp.sqrt(sum(xp.vdot(x, x) for x in tree.leaves(tree_)))
+    return xp.sqrt(sum(xp.vdot(x, x) for x in leaves_of(tree)))
 
 
 def clip_grads(grad_tree: Any, max_norm: Any) -> Any:

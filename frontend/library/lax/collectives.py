@@ -141,8 +141,8 @@ def ppermute(x: Any, axis_name: str, perm: Sequence[tuple[int, int]]) -> Any:
 
 
 def _over(axis_name: Any, x: Any, collective: Any) -> Any:
-    """`collective` of each leaf, over one named axis after the other."""
-    for axis in axes_of(axis_name):
+    """`collective` of each leaf, over one named axis after the other; over none the leaves as they are."""
+    for axis in [] if axis_name in ((), []) else axes_of(axis_name):
         x = tree.map(lambda leaf, axis=axis: collective(leaf, axis), x)
     return x
 

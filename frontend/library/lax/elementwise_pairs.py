@@ -10,6 +10,7 @@ from typing import Any
 from ....dialects.types import BOOL, as_dtype
 from ...tracing.interpreter import as_value, ops
 from ..numpy.promotion import stays_weak
+from ..special import zeta
 from .scalar_operands import repeated
 
 
@@ -158,3 +159,9 @@ def gt(x: Any, y: Any) -> Any:
 def ge(x: Any, y: Any) -> Any:
     """`x >= y`, elementwise."""
     return ops.compare(*repeated(x, y), direction="GE")
+
+
+@stays_weak
+def polygamma(m: Any, x: Any) -> Any:
+    """Derivative number `m` of `digamma`, for `x > 0` (for any `x` where `m` is 0)."""
+    return zeta.polygamma(m, x)

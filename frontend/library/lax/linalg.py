@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....dialects.types import INT32
+from ...errors import UnsupportedError
+from ...tracing.interpreter import ops
+from ...tracing.locations import user_location_text
 from .. import numpy as xp
 from ..linalg.cholesky import cholesky as _cholesky
 from ..linalg.eigh import eigh as _eigh
@@ -115,11 +119,18 @@ def symmetric_product(
     return alpha * xp.matmul(a, xp.matrix_transpose(a)) + beta * c
 
 
-def tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any) -> Any:
+def tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any, *, perturb_singular: bool = False) -> Any:
     """`x` of the systems with diagonals `dl`, `d`, `du` of one length and right-hand sides `[..., n, m]`.
 
-    As in JAX ``dl[0]`` and ``du[-1]`` are not used. By elimination with partial pivoting, a row a step.
+    As in JAX ``dl[0]`` and ``du[-1]`` are not used. By elimination with partial pivoting, a row a step, which
+    moves no pivot away from zero: `perturb_singular` raises `UnsupportedError`.
     """
+    if perturb_singular:
+        raise UnsupportedError(
+            "tridiagonal_solve: perturb_singular is not supported",
+            where=user_location_text(),
+            hint="add a small multiple of the largest element to the diagonal",
+        )
     below, middle, above, right = promote(*(inexact("tridiagonal_solve", v) for v in (dl, d, du, b)))
     if not below.shape == middle.shape == above.shape or middle.ndim == 0:
         raise shape_error(

@@ -74,13 +74,13 @@ def _operands(function: str, operand: Any, init_value: Any) -> tuple[list[Any], 
     return values, [as_value(s, v.dtype) for s, v in zip(starts, values, strict=True)], structure
 
 
-def reduce(operand: Any, init_value: Any, computation: Combine, dimensions: Sequence[int]) -> Any:
+def reduce(operands: Any, init_values: Any, computation: Combine, dimensions: Sequence[int]) -> Any:
     """The elements along `dimensions` combined by an associative function of two scalars.
 
-    `init_value` is combined in front. `operand` is an array, or a tree of arrays of one shape: then
-    `init_value` is such a tree of scalars, and `computation` takes and returns such trees.
+    `init_values` is combined in front. `operands` is an array, or a tree of arrays of one shape: then
+    `init_values` is such a tree of scalars, and `computation` takes and returns such trees.
     """
-    values, starts, structure = _operands("reduce", operand, init_value)
+    values, starts, structure = _operands("reduce", operands, init_values)
     shape, rank = values[0].shape, values[0].ndim
     axes = axes_of(dimensions, rank, "dimensions")
     kept = [a for a in range(rank) if a not in axes]
@@ -250,10 +250,12 @@ def conv_transpose(
     transpose_kernel: bool = False,
     precision: Any = None,
     preferred_element_type: Any = None,
+    use_consistent_padding: bool = False,
 ) -> Any:
     """Convolution of `lhs` with `strides - 1` zeros between its elements: the transpose of a strided one.
 
-    `padding` is `SAME` (size times stride), `VALID`, or pairs for the convolution of the spread array.
+    `padding` is `SAME` (size times stride), `VALID`, or pairs for the convolution of the spread array; with
+    `use_consistent_padding` the pairs are those of the convolution that this is the transpose of.
     Layouts are NHWC and HWIO unless given. With `transpose_kernel` the kernel is flipped and its features
     are swapped, which makes this the gradient of a convolution with that kernel.
     """
@@ -271,11 +273,14 @@ def conv_transpose(
     dilations = tuple(rhs_dilation or (1,) * spatial)
     if transpose_kernel:
         right = xp.swapaxes(xp.flip(right, axis=tuple(places)), kernel.index("O"), kernel.index("I"))
+    reaches = [
+        (_static("conv_transpose", right.shape[p]) - 1) * d + 1
+        for p, d in zip(places, dilations, strict=True)
+    ]
     if isinstance(padding, str):
-        pads = [
-            _transposed_padding(padding.upper(), (_static("conv_transpose", right.shape[p]) - 1) * d + 1, s)
-            for p, d, s in zip(places, dilations, strides, strict=True)
-        ]
+        pads = [_transposed_padding(padding.upper(), r, s) for r, s in zip(reaches, strides, strict=True)]
+    elif use_consistent_padding:
+        pads = [(r - 1 - int(p[0]), r - 1 - int(p[1])) for r, p in zip(reaches, padding, strict=True)]
     else:
         pads = [(int(low), int(high)) for low, high in padding]
     return conv_general_dilated(

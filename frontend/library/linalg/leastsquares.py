@@ -12,6 +12,7 @@ import numpy as np
 
 from ....dialects.types import INT32
 from ...tracing.interpreter import ops
+from ...tracing.jax_rules import follows_jax
 from ...tracing.sizes import maximum
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
@@ -87,12 +88,15 @@ def _pseudoinverse_rule(primals: Any, tangents: Any) -> Any:
     return (p, s), (middle + left + right, ds)
 
 
-def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Any, Any, Any, Any]:
+def lstsq(
+    a: Any, b: Any, rcond: float | None = None, *, numpy_resid: bool = False
+) -> tuple[Any, Any, Any, Any]:
     """The `x` of least ``|b - a x|`` and least length, squared residuals, the rank and the singular values.
 
     As NumPy's, but for the residuals: they are there for any rank, because a rank is only known at run time.
-    With ``rows <= columns`` they are empty, unless a named size hides that. The derivative of `x` takes the
-    rank to be constant.
+    With ``rows <= columns`` they are empty, unless a named size hides that. In programs written for JAX they
+    are there for all sizes, and with `numpy_resid`, of arrays that are known, as in NumPy. The derivative of
+    `x` takes the rank to be constant.
     """
     is_vector = xp.asarray(b).ndim == 1
     left, right = promote(matrix("lstsq", a, named=True), inexact("lstsq", b))
@@ -107,7 +111,8 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Any, Any, Any, An
     inverse, s = _pseudoinverse(left, limit)
     x = xp.matmul(inverse, right)
     rank = xp.zeros((), dtype=int) if is_empty(s.shape[-1]) else xp.sum(s > limit * _largest(s))
-    if same_size(rows, columns) or is_less(rows, columns):
+    is_wide = same_size(rows, columns) or is_less(rows, columns)
+    if (is_wide and (numpy_resid or not follows_jax())) or (numpy_resid and bool(rank < columns)):
         residuals = xp.zeros((0,), dtype=real_part(left).dtype)
     else:
         residuals = xp.sum(squares(right - xp.matmul(left, x)), axis=0, keepdims=is_vector)
@@ -126,6 +131,8 @@ def matrix_rank(M: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
         return xp.astype(xp.logical_not(xp.all(value == 0)), int)
     if tol is not None and rtol is not None:
         raise argument_error("matrix_rank: tol and rtol both give a tolerance, give one of them")
+    if follows_jax():  # which takes either as it is
+        tol = rtol if tol is None else tol
     value = matrix("matrix_rank", value, named=True)
     s = xp.abs(eigvalsh(value)) if hermitian else singular_values(value)
     if is_empty(s.shape[-1]):

@@ -14,6 +14,7 @@ from .. import numpy as xp
 from ..numpy.arguments import argument_error, shape_error
 from ..numpy.promotion import promote, type_text
 from .leastsquares import lstsq
+from .lu import inv
 
 
 def polyadd(a1: Any, a2: Any) -> Any:
@@ -28,10 +29,15 @@ def polysub(a1: Any, a2: Any) -> Any:
     return left - right
 
 
-def polymul(a1: Any, a2: Any) -> Any:
-    """The product of two polynomials: as many coefficients as both have together, less one."""
-    left, right = promote(a1, a2)
-    return xp.convolve(_vector("polymul", left), _vector("polymul", right))
+def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
+    """The product of two polynomials: as many coefficients as both have together, less one.
+
+    `trim_leading_zeros` leaves zeros at their front out, which have to be known while tracing.
+    """
+    left, right = (_vector("polymul", v) for v in promote(a1, a2))
+    if trim_leading_zeros:
+        left, right = (xp.trim_zeros(v, "f") for v in (left, right))
+    return xp.convolve(*(v if v.shape[0] else xp.zeros(1, dtype=v.dtype) for v in (left, right)))
 
 
 def polyder(p: Any, m: int = 1) -> Any:
@@ -74,14 +80,22 @@ def poly(seq_of_zeros: Any) -> Any:
     return coefficients
 
 
-def polyfit(x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = False, w: Any = None) -> Any:
+def polyfit(
+    x: Any,
+    y: Any,
+    deg: int,
+    rcond: float | None = None,
+    full: bool = False,
+    w: Any = None,
+    cov: bool | str = False,
+) -> Any:
     """The polynomial of degree `deg` that is nearest to the points in the least-squares sense.
 
     `y` may be a matrix of several sets of values as columns; `w` are weights of the residuals before they are
-    squared. `full` (residuals and ranks) is not supported: `adze.numpy.linalg.lstsq` returns them.
+    squared. With `full` a tuple: the coefficients, the squared residuals, the rank and the singular values of
+    the scaled matrix, and `rcond`. With `cov` a pair: the coefficients and their covariance, which is scaled
+    by the variance of the residuals unless `cov` is 'unscaled'.
     """
-    if full:
-        raise argument_error("polyfit: full is not supported", "call adze.numpy.linalg.lstsq with vander")
     places, values = promote(x, y)
     if places.dtype.kind in "biu":
         places, values = xp.astype(places, np.float32), xp.astype(values, np.float32)
@@ -95,8 +109,27 @@ def polyfit(x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = F
         values = values * (weights if values.ndim == 1 else weights[:, None])
     scale = xp.sqrt(xp.sum(columns * columns, axis=0))
     limit = places.shape[0] * float(np.finfo(places.dtype).eps) if rcond is None else rcond
-    scaled = lstsq(columns / scale, values, limit)[0]
-    return scaled / (scale if values.ndim == 1 else scale[:, None])
+    scaled, residuals, rank, singular = lstsq(columns / scale, values, limit)
+    fitted = scaled / (scale if values.ndim == 1 else scale[:, None])
+    if full:
+        return fitted, residuals, rank, singular, xp.asarray(limit)
+    return (fitted, _covariance(columns / scale, scale, values, scaled, cov)) if cov else fitted
+
+
+def _covariance(columns: Any, scale: Any, values: Any, fitted: Any, cov: bool | str) -> Any:
+    """The covariance of coefficients that were fitted to scaled columns; a third axis for several fits."""
+    base = inv(xp.matmul(columns.T, columns)) / xp.outer(scale, scale)
+    base = base if values.ndim == 1 else base[:, :, None]
+    if cov == "unscaled":
+        return base
+    count, order = columns.shape
+    if count <= order:
+        raise argument_error(
+            f"polyfit: {count} points do not say how much {order} coefficients vary",
+            "pass cov='unscaled', or more points than coefficients",
+        )
+    rest = values - xp.matmul(columns, fitted)
+    return base * (xp.sum(rest * rest, axis=0) / (count - order))
 
 
 def _vector(function: str, value: Any) -> Any:

@@ -119,17 +119,40 @@ def eigh(
     return w, solve_upper(adjoint(factor), v, False)
 
 
-def eigh_tridiagonal(d: Any, e: Any, eigvals_only: bool = False, select: str = "a") -> Any:
-    """`eigh` of the real matrix with diagonal `d` and off-diagonals `e`; all eigenvalues (`select` 'a')."""
-    if select != "a":
-        raise argument_error(f"eigh_tridiagonal: select is {select!r}, expected 'a': slice the results")
+def eigh_tridiagonal(
+    d: Any,
+    e: Any,
+    eigvals_only: bool = False,
+    select: str = "a",
+    select_range: tuple[int, int] | None = None,
+    tol: float | None = None,
+    *,
+    key: Any = None,
+) -> Any:
+    """`eigh` of the real matrix with diagonal `d` and off-diagonals `e`: all eigenvalues (`select` 'a'), or
+    those with the numbers from the first to the last of `select_range` ('i').
+
+    All are computed, to rounding, without random numbers: `tol` and `key` are hints.
+    """
+    del tol, key
+    if select not in ("a", "i"):
+        raise argument_error(f"eigh_tridiagonal: select is {select!r}, expected 'a' or 'i'")
+    if select == "i" and (select_range is None or select_range[0] > select_range[1]):
+        raise argument_error(
+            f"eigh_tridiagonal: select_range is {select_range}, expected the first and the last"
+        )
+    first, last = select_range if select == "i" and select_range is not None else (0, None)
+    chosen = slice(first, None if last is None else last + 1)
     middle, beside = promote(inexact("eigh_tridiagonal", d), inexact("eigh_tridiagonal", e))
     if middle.ndim != 1 or beside.shape != (max(middle.shape[0] - 1, 0),):
         raise shape_error(
             f"eigh_tridiagonal: {type_text(middle)} and {type_text(beside)} are no diagonal and off-diagonal"
         )
     a = xp.diag(middle) + xp.diag(beside, -1)
-    return eigvalsh(a, "L") if eigvals_only else tuple(_eigh(a, "L"))
+    if eigvals_only:
+        return eigvalsh(a, "L")[chosen]
+    w, v = _eigh(a, "L")
+    return w[chosen], v[:, chosen]
 
 
 def svd(
@@ -169,10 +192,23 @@ def qr(
     return tuple(_qr(a, "complete" if mode == "full" else "reduced"))
 
 
-def polar(a: Any, side: str = "right") -> tuple[Any, Any]:
-    """``a = u @ p`` (`side` 'right') or ``p @ u``, `u` with orthonormal columns or rows, `p` semidefinite."""
+def polar(
+    a: Any,
+    side: str = "right",
+    *,
+    method: str = "qdwh",
+    eps: float | None = None,
+    max_iterations: int | None = None,
+) -> tuple[Any, Any]:
+    """``a = u @ p`` (`side` 'right') or ``p @ u``, `u` with orthonormal columns or rows, `p` semidefinite.
+
+    By singular values, whatever `method` ('qdwh' or 'svd') says; `eps` and `max_iterations` are of the other.
+    """
+    del eps, max_iterations
     if side not in ("right", "left"):
         raise argument_error(f"polar: side is {side!r}, expected 'right' or 'left'")
+    if method not in ("qdwh", "svd"):
+        raise argument_error(f"polar: method is {method!r}, expected 'qdwh' or 'svd'")
     w, s, vh = _svd(a, full_matrices=False)
     u = xp.matmul(w, vh)
     outer = adjoint(vh) if side == "right" else w

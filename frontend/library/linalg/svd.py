@@ -19,7 +19,7 @@ from ...tracing.interpreter import ops
 from ...tracing.sizes import minimum
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
-from ..numpy.arguments import count_array, shape_error
+from ..numpy.arguments import argument_error, count_array, shape_error
 from ..numpy.promotion import same_size, type_text
 from ..routines import routine
 from .matrix_arguments import (
@@ -54,19 +54,28 @@ class SVDResult(NamedTuple):
 
 
 def svd(
-    a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+    a: Any,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    hermitian: bool = False,
+    subset_by_index: tuple[int, int] | None = None,
 ) -> SVDResult | Any:
     """``a = (u * s) @ vh`` with orthonormal `u` and `vh`; `s` alone without `compute_uv`.
 
     With `full_matrices` `u` and `vh` are square; only the reduced vectors have derivatives, and these are
     not finite where singular values coincide. `hermitian` is accepted, and the same method is used.
+    `subset_by_index` is a range of `s` to be returned, with its vectors; it needs `full_matrices=False`.
     """
     if hermitian:
         square("svd", a, named=True)
     value = matrix("svd", a, named=True)
+    start, end = _range_of(subset_by_index, full_matrices and compute_uv)
     if not compute_uv:
-        return singular_values(value)
+        return singular_values(value)[..., start:end]
     rows, columns = value.shape[-2:]
+    if subset_by_index is not None:
+        u, s, vh = _svd(value)
+        return SVDResult(u[..., start:end], s[..., start:end], vh[..., start:end, :])
     if not full_matrices or same_size(rows, columns):
         return SVDResult(*_svd(value))
     if is_named(rows, columns):
@@ -75,6 +84,15 @@ def svd(
             "give full_matrices=False, or trace with a static shape",
         )
     return SVDResult(*_full(value))
+
+
+def _range_of(subset: tuple[int, int] | None, is_full: bool) -> tuple[int | None, int | None]:
+    """The singular values that are asked for, as bounds of a slice."""
+    if subset is None:
+        return None, None
+    if is_full:
+        raise argument_error("svd: subset_by_index needs full_matrices=False")
+    return subset
 
 
 def svdvals(x: Any, /) -> Any:

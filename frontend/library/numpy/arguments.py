@@ -14,12 +14,21 @@ import numpy as np
 
 from ....dialects.errors import TypeCheckError
 from ....dialects.types import INEXACT, TensorType, require_possible
-from ...errors import ArgumentError, ArgumentTypeError, AxisError, ConcretizationError, DtypeError, ShapeError
+from ...errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    AxisError,
+    ConcretizationError,
+    DtypeError,
+    OutArgumentError,
+    ShapeError,
+)
 from ...tracing.array import Array
-from ...tracing.default_dtypes import floating_of, stated_dtype
+from ...tracing.default_dtypes import floating, floating_of, stated_dtype
 from ...tracing.frames import Tracer, known_value
 from ...tracing.function_scope import check_sizes
 from ...tracing.interpreter import as_weak, ops, wide_of
+from ...tracing.jax_rules import follows_jax
 from ...tracing.locations import located, user_location_text
 from ...tracing.sizes import Dim
 from .promotion import asarray_of, is_one, type_text
@@ -70,11 +79,12 @@ def dtype_error(message: str, hint: str | None = None) -> DtypeError:
 
 
 def refuse_out(function: str, out: Any) -> None:
-    """Raise `ArgumentError` for NumPy's `out=`: it has its place in signatures, and no use here."""
+    """Raise `OutArgumentError` for NumPy's `out=`: it has its place in signatures, and no use here."""
     if out is not None:
-        raise type_error(
+        raise OutArgumentError(
             f"{function}: out= writes into an array in place, and arrays of adze are immutable",
-            "use the result instead",
+            where=user_location_text(),
+            hint="use the result instead",
         )
 
 
@@ -187,6 +197,14 @@ def float_value(x: Any) -> Any:
     if value.dtype in INEXACT:
         return value
     return ops.convert(value, dtype=floating_of(value.dtype))
+
+
+def default_float_value(x: Any) -> Any:
+    """`float_value`, whose integers have the default float dtype in programs written for JAX."""
+    value = asarray_of(x)
+    if value.dtype in INEXACT or not follows_jax():
+        return float_value(value)
+    return ops.convert(value, dtype=floating())
 
 
 def static_size(function: str, n: Any, what: str) -> int:

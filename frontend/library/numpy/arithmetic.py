@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ....dialects.types import BOOL, COMPLEX, FLOATS, INTEGERS, SIGNED
+from ....dialects.types import BOOL, COMPLEX, FLOATS, INEXACT, INTEGERS, SIGNED
 from ...tracing.default_dtypes import floating_of
 from ...tracing.frames import Tracer
 from ...tracing.interpreter import ops
 from ...tracing.jax_rules import follows_jax
 from .arguments import argument_error, dtype_error, full_like, refuse_out
 from .elementwise_decorator import binary, elementwise, in_float32, prepared, unary, weakened
-from .promotion import PYTHON_SCALARS, asarray_of
+from .promotion import PYTHON_SCALARS, asarray_of, coerce, key_of
 from .ufuncs import as_ufunc
 
 
@@ -40,9 +40,15 @@ negative = unary(np.negative, "neg", "`-x`; integers wrap around.")
 
 
 @elementwise(np.positive)
-def positive(x: Any) -> Any:
-    """`x` itself."""
+def _positive(x: Any) -> Any:
     return x
+
+
+@as_ufunc(np.positive)
+def positive(x: Any) -> Any:
+    """`x` itself; booleans are an error, as in NumPy, except in programs written for JAX."""
+    value = asarray_of(x)
+    return value if value.dtype == BOOL and follows_jax() else _positive(x)
 
 
 @elementwise(np.absolute)
@@ -196,6 +202,8 @@ def pow(x: Any, y: Any) -> Any:
         raise argument_error("power: integers to negative integer powers are not allowed",
                              "convert the base with .astype to a float dtype")  # fmt: skip
     result = ops.pow(*values)
+    # JAX does not promote a float to a power that is an array of integers, which then decides alone.
+    weak = weak and not (isinstance(key_of(coerce(y)), np.dtype) and follows_jax())
     return weakened(result) if weak else result
 
 
@@ -223,7 +231,11 @@ def _power_of_constant(x: Any, y: Any) -> Any:
 
 @as_ufunc(np.float_power)
 def float_power(x: Any, y: Any) -> Any:
-    """`x ** y` in float64 or complex128, whatever the dtypes of the operands."""
+    """`x ** y` in float64 or complex128, whatever the dtypes of the operands; in programs written for JAX in
+    the inexact dtype that the operands meet in, as there."""
+    if follows_jax():
+        is_whole = all(asarray_of(v).dtype not in INEXACT for v in (x, y))
+        return power(divide(x, 1) if is_whole else x, y)
     values, _ = prepared("float_power", np.float_power, (x, y))
     return ops.pow(*values)
 
@@ -246,15 +258,15 @@ def minimum(x: Any, y: Any) -> Any:
 
 
 @elementwise(np.fmax)
-def fmax(x: Any, y: Any) -> Any:
-    """The larger of `x` and `y`; a NaN yields to a number."""
-    return _unless_nan(x, y, maximum(x, y))
+def fmax(x1: Any, x2: Any) -> Any:
+    """The larger of `x1` and `x2`; a NaN yields to a number."""
+    return _unless_nan(x1, x2, maximum(x1, x2))
 
 
 @elementwise(np.fmin)
-def fmin(x: Any, y: Any) -> Any:
-    """The smaller of `x` and `y`; a NaN yields to a number."""
-    return _unless_nan(x, y, minimum(x, y))
+def fmin(x1: Any, x2: Any) -> Any:
+    """The smaller of `x1` and `x2`; a NaN yields to a number."""
+    return _unless_nan(x1, x2, minimum(x1, x2))
 
 
 def _require_order(function: str, x: Any) -> None:

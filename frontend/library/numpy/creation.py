@@ -167,9 +167,9 @@ def copy(a: Any, order: Any = None) -> Any:
     return asarray(a, copy=True)
 
 
-def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
-    """An array over the memory that `x` exports, on the CUDA device where it lies there."""
-    return as_value(of_dlpack(x))
+def from_dlpack(external_array: Any, *, device: Any = None, copy: bool | None = None) -> Any:
+    """An array over the memory that an array exports, on the CUDA device where it lies there."""
+    return as_value(of_dlpack(external_array))
 
 
 # -- one value ---------------------------------------------------------------------------------

@@ -7,12 +7,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from ....dialects.types import BOOL, INEXACT, INTEGERS
+from ....dialects.types import BOOL, INTEGERS
 from ...tracing.interpreter import ops
 from ...tracing.jax_rules import follows_jax
 from .arguments import (
     argument_error,
     count_of,
+    default_float_value,
     dtype_of,
     float_value,
     full_like,
@@ -163,11 +164,12 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     """The integral of samples along `axis` by the trapezoidal rule."""
-    value = asarray_of(y)
+    value = float_value(y)
     place = normalize_axis("trapezoid", axis, value.ndim)
     if x is None:
         widths = dx
     else:
+        value, x = (float_value(v) for v in promote(y, x))
         widths = diff(x)
         if widths.ndim == 1 and value.ndim > 1:
             shape = tuple(widths.shape[0] if a == place else 1 for a in range(value.ndim))
@@ -254,8 +256,7 @@ def _edge(x0: Any, x1: Any, x2: Any, near: Any, far: Any) -> Any:
 
 def unwrap(p: Any, discont: Any = None, axis: int = -1, period: float = 2 * np.pi) -> Any:
     """Angles with jumps larger than half a period taken out along `axis`."""
-    value = asarray_of(p)
-    value = value if value.dtype in INEXACT else float_value(value)
+    value = default_float_value(p)
     place = normalize_axis("unwrap", axis, value.ndim)
     steps = diff(value, axis=place)
     half = period / 2

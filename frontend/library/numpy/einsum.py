@@ -12,7 +12,7 @@ from typing import Any, Final
 from ....dialects.types import INT32
 from ...tracing.interpreter import ops
 from ...tracing.sizes import Dim
-from .arguments import argument_error, full_like, shape_error, type_error
+from .arguments import argument_error, full_like, refuse_out, shape_error, type_error
 from .products import contract
 from .promotion import asarray_of, is_one, promote, same_size, type_text
 from .reductions import sum as sum_of
@@ -51,6 +51,7 @@ def einsum(
     subscripts: Any,
     /,
     *operands: Any,
+    out: Any = None,
     optimize: Any = "auto",
     dtype: Any = None,
     precision: Any = None,
@@ -64,6 +65,7 @@ def einsum(
 
     Raises `ArgumentError` for a malformed string and `ShapeError` for sizes that contradict each other.
     """
+    refuse_out("einsum", out)
     if not isinstance(subscripts, str):
         raise type_error(f"einsum: the first argument must be a string like 'ij,jk->ik', got {subscripts!r}")
     if not operands:

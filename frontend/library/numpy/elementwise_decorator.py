@@ -6,6 +6,7 @@ loop and broadcast to one shape. The result is weakly typed exactly when all ope
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -27,8 +28,12 @@ def elementwise(ufunc: np.ufunc) -> Callable[[Body], Ufunc]:
     """Give a body the calling convention, promotion and broadcasting of `ufunc`."""
 
     def decorate(body: Body) -> Ufunc:
+        signature = inspect.signature(body)
+
         @wraps(body)
-        def function(*xs: Any) -> Any:
+        def function(*xs: Any, **named: Any) -> Any:
+            if named:
+                xs = signature.bind(*xs, **named).args
             if len(xs) != ufunc.nin:
                 raise TypeError(f"{body.__name__}() takes {ufunc.nin} positional arguments, got {len(xs)}")
             values, weak = prepared(body.__name__, ufunc, xs)

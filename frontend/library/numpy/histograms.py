@@ -27,12 +27,12 @@ from .arguments import (
 from .arithmetic import add, divide, subtract
 from .creation import linspace
 from .cumulative import diff
-from .promotion import asarray_of, convert, operands, type_text
+from .promotion import asarray_of, convert, operands, promote, type_text
 from .reductions import max as max_of
 from .reductions import min as min_of
 from .reductions import sum as sum_of
 from .reshaping import ravel
-from .searching import searchsorted, where
+from .searching import places_among, where
 from .take import join_positions
 
 
@@ -128,6 +128,7 @@ def histogram(
     count = edges.shape[0] - 1
     one = edges.dtype if follows_jax() else integral()
     amounts = full_like(value, 1, one) if weights is None else ravel(asarray_of(weights))
+    amounts = promote(edges, amounts)[1] if follows_jax() else amounts
     result = scatter_count([_bin_of(value, edges)], (count,), amounts)
     if not density:
         return result, edges
@@ -137,7 +138,7 @@ def histogram(
 def _bin_of(value: Any, edges: Any) -> Any:
     """The bin of each element; -1, which is dropped, for those in none."""
     count = edges.shape[0] - 1
-    place = subtract(searchsorted(edges, value, side="right"), 1)
+    place = subtract(places_among(edges, value, side="right"), 1)
     last = edges[-1]
     at_end = ops.compare(*operands(value, last), direction="EQ")
     place = where(at_end, np.int64(count - 1), place)
@@ -164,7 +165,8 @@ def histogramdd(
     edges = [histogram_bin_edges(c, b, r) for c, b, r in zip(columns, each, ranges, strict=True)]
     places = [_bin_of(c, e) for c, e in zip(columns, edges, strict=True)]
     shape = tuple(e.shape[0] - 1 for e in edges)
-    amounts = full_like(columns[0], 1, edges[0].dtype) if weights is None else ravel(float_value(weights))
+    one = integral() if follows_jax() and not density else edges[0].dtype
+    amounts = full_like(columns[0], 1, one) if weights is None else ravel(float_value(weights))
     for place, column in enumerate(columns[1:], 1):
         require_sizes("histogramdd", f"vector {place}", column, columns[0].shape, "the first")
     require_sizes("histogramdd", "weights", amounts, columns[0].shape, "the points")

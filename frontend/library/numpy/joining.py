@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ....dialects.types import INTEGERS
 from ...errors import IndexBoundsError
 from ...tracing.array import Array
 from ...tracing.frames import Tracer
@@ -23,15 +24,27 @@ from .arguments import (
     dtype_of,
     insert_unit_axes,
     integer,
+    normalize_axes,
     normalize_axis,
     refuse_out,
     shape_error,
     static_size,
     type_error,
 )
+from .arithmetic import clip
 from .cumulative import part
-from .promotion import asarray_of, broadcast, convert, promote, same_size, type_text
+from .promotion import (
+    asarray_of,
+    broadcast,
+    broadcast_together,
+    convert,
+    promote,
+    same_size,
+    type_text,
+)
 from .reshaping import atleast_1d, atleast_2d, atleast_3d, moveaxis, ravel
+from .searching import where
+from .sorting import sort
 from .take import take
 
 _LONGEST = 60  # characters of a sum of sizes: a loop in Python may join an array with itself again and again
@@ -221,13 +234,30 @@ def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     return split(ary, indices_or_sections, 2)
 
 
-def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
-    """`arr` without the elements at `obj` (integers, slice or mask, known while tracing) along `axis`."""
+def delete(arr: Any, obj: Any, axis: int | None = None, *, assume_unique_indices: bool = False) -> Any:
+    """`arr` without the elements at `obj` (integers, slice or mask, known while tracing) along `axis`.
+
+    `assume_unique_indices` promises that no two integers are equal: then they may be traced.
+    """
     value, place, size = _positions("delete", arr, axis)
+    if assume_unique_indices and isinstance(obj, Tracer) and obj.dtype in INTEGERS:
+        return _without_distinct(value, place, ravel(obj))
     if not isinstance(size, int):
         return _deleted(value, place, obj)
     kept = np.delete(np.arange(size), _index("delete", obj, size))
     return take(value, kept, axis=place)
+
+
+def _without_distinct(value: Any, axis: int, positions: Any) -> Any:
+    """`value` without the elements at so many distinct positions along `axis`, which need not be known."""
+    size, count = value.shape[axis], positions.shape[0]
+    chosen = where(positions < 0, positions + size, positions)
+    ordered = sort(clip(chosen, 0, size)) - ops.iota(shape=(count,), axis=0, dtype=positions.dtype)
+    kept = ops.iota(shape=(size - count,), axis=0, dtype=positions.dtype)
+    # Element k of the result is k places and the number of deleted ones before it from the front.
+    before = ops.compare(*broadcast_together([kept[None, :], ordered[:, None]]), direction="GE")
+    skipped = ops.reduce_sum(ops.convert(before, dtype=positions.dtype), axes=(0,))
+    return take(value, ops.add(kept, skipped), axis=axis, mode="clip")
 
 
 def _deleted(value: Any, axis: int, obj: Any) -> Any:
@@ -331,8 +361,22 @@ def _index(function: str, obj: Any, count: int) -> Any:
     return positions
 
 
-def trim_zeros(filt: Any, trim: Literal["f", "b", "fb"] = "fb") -> Any:
-    """A concrete vector without its leading and trailing zeros."""
+def trim_zeros(
+    filt: Any, trim: Literal["f", "b", "fb"] = "fb", axis: int | Sequence[int] | None = None
+) -> Any:
+    """A concrete array without what is zero at its front and back along `axis` (several, or None for all)."""
     if not isinstance(trim, str) or trim.lower() not in ("f", "b", "fb", "bf"):
         raise argument_error(f"trim_zeros: trim must be 'f', 'b' or 'fb', got {trim!r}")
-    return Array(np.trim_zeros(concrete("trim_zeros", filt, "the vector"), trim))
+    known = concrete("trim_zeros", filt, "the array")
+    axes = normalize_axes("trim_zeros", axis, known.ndim)
+    return Array(known[tuple(_nonzero_part(known, a, trim.lower(), axes) for a in range(known.ndim))])
+
+
+def _nonzero_part(known: np.ndarray, axis: int, trim: str, axes: Sequence[int]) -> slice:
+    """Which part of `axis` remains without zeros; all of it unless it is one of `axes`."""
+    if axis not in axes:
+        return slice(None)
+    (places,) = np.nonzero(known.any(axis=tuple(a for a in range(known.ndim) if a != axis)))
+    if not places.size:
+        return slice(0, 0)
+    return slice(places[0] if "f" in trim else None, places[-1] + 1 if "b" in trim else None)

@@ -13,7 +13,7 @@ import numpy as np
 from ....dialects.types import BOOL, COMPLEX, FLOATS, INTEGERS, SIGNED, UNSIGNED
 from ...errors import OutOfRangeError
 from ...tracing.interpreter import ops
-from .arguments import dtype_error, full_like
+from .arguments import dtype_error, full_like, refuse_out
 from .arithmetic import absolute, add, multiply, subtract
 from .elementwise_decorator import elementwise
 from .promotion import (
@@ -233,7 +233,18 @@ def _isneginf(x: Any) -> Any:
 isnan = Ufunc(_of_float(_isnan, False), np.isnan)
 isinf = Ufunc(_of_float(_isinf, False), np.isinf)
 isfinite = Ufunc(_of_float(_isfinite, True), np.isfinite)
-isposinf, isneginf = _of_float(_isposinf, False), _of_float(_isneginf, False)
+
+
+def isposinf(x: Any, /, out: Any = None) -> Any:
+    """Whether `x` is plus infinity."""
+    refuse_out("isposinf", out)
+    return _of_float(_isposinf, False)(x)
+
+
+def isneginf(x: Any, /, out: Any = None) -> Any:
+    """Whether `x` is minus infinity."""
+    refuse_out("isneginf", out)
+    return _of_float(_isneginf, False)(x)
 
 
 def isreal(x: Any) -> Any:

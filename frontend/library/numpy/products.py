@@ -129,8 +129,9 @@ def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any 
     return contract(x, y, ((x.ndim - 1,), (y.ndim - 1,)), precision=precision)
 
 
-def outer(a: Any, b: Any) -> Any:
+def outer(a: Any, b: Any, out: Any = None) -> Any:
     """Every element of one flat array times every element of the other."""
+    refuse_out("outer", out)
     x, y = promote(ravel(a), ravel(b))
     return multiply(ops.reshape(x, shape=(x.shape[0], 1)), ops.reshape(y, shape=(1, y.shape[0])))
 

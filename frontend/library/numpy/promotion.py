@@ -298,6 +298,11 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype:
     return promote_keys(tuple(keys))[0]
 
 
+def is_weak_together(arrays_and_dtypes: Any) -> bool:
+    """Whether what they meet in is weakly typed: all of them are."""
+    return promote_keys(tuple(_key_of_anything(x) for x in arrays_and_dtypes))[1]
+
+
 def promoted_dtypes(a: Any, b: Any) -> np.dtype:
     """The dtype that two dtypes meet in: `adze.numpy.promote_types`. Python's types are those of its numbers
     in programs written for JAX, and elsewhere dtypes of 64 bits."""

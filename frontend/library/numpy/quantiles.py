@@ -18,11 +18,12 @@ from .arguments import (
     full_like,
     normalize_axes,
     refuse_out,
+    shape_error,
 )
 from .arithmetic import add, divide, multiply, subtract
-from .cumulative import part
+from .cumulative import cumsum, part
 from .logic import isnan, logical_not
-from .promotion import asarray_of, broadcast, convert, type_text
+from .promotion import asarray_of, broadcast, convert, promote, type_text
 from .reductions import any as any_of
 from .reductions import mean
 from .reductions import sum as sum_of
@@ -30,7 +31,7 @@ from .searching import where
 from .sorting import sort
 from .take import gather_at
 
-METHODS: Final = ("linear", "lower", "higher", "midpoint", "nearest")
+METHODS: Final = ("linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf")
 
 
 def quantile(
@@ -41,13 +42,16 @@ def quantile(
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
+    *,
+    weights: Any = None,
 ) -> Any:
     """The `q`-quantiles (0 to 1) over `axis`; several `q` make a new leading axis. NaN if an element is.
 
-    `overwrite_input` only allows NumPy to use the memory of `a`.
+    `overwrite_input` only allows NumPy to use the memory of `a`. `weights`, of the shape of `a` or of the
+    reduced axes, say how often each element counts; the method is 'inverted_cdf' then.
     """
     refuse_out("quantile", out)
-    return _quantile("quantile", a, q, axis, method, keepdims, skip_nan=False)
+    return _quantile("quantile", a, q, axis, method, keepdims, weights, skip_nan=False)
 
 
 def percentile(
@@ -58,10 +62,12 @@ def percentile(
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
+    *,
+    weights: Any = None,
 ) -> Any:
     """The `q`-percentiles (0 to 100) over `axis`."""
     refuse_out("percentile", out)
-    return quantile(a, _hundredth(q), axis, method=method, keepdims=keepdims)
+    return quantile(a, _hundredth(q), axis, method=method, keepdims=keepdims, weights=weights)
 
 
 def nanquantile(
@@ -72,10 +78,12 @@ def nanquantile(
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
+    *,
+    weights: Any = None,
 ) -> Any:
     """Quantiles of the numbers; NaN where there are none."""
     refuse_out("nanquantile", out)
-    return _quantile("nanquantile", a, q, axis, method, keepdims, skip_nan=True)
+    return _quantile("nanquantile", a, q, axis, method, keepdims, weights, skip_nan=True)
 
 
 def nanpercentile(
@@ -86,10 +94,12 @@ def nanpercentile(
     overwrite_input: bool = False,
     method: str = "linear",
     keepdims: bool = False,
+    *,
+    weights: Any = None,
 ) -> Any:
     """Percentiles of the numbers; NaN where there are none."""
     refuse_out("nanpercentile", out)
-    return nanquantile(a, _hundredth(q), axis, method=method, keepdims=keepdims)
+    return nanquantile(a, _hundredth(q), axis, method=method, keepdims=keepdims, weights=weights)
 
 
 def _hundredth(q: Any) -> Any:
@@ -142,10 +152,24 @@ def _last_axis(function: str, x: Any, axis: Any) -> tuple[Any, tuple[int, ...], 
     return ops.reshape(moved, shape=joined), axes, value.shape
 
 
-def _quantile(function: str, x: Any, q: Any, axis: Any, method: str, keepdims: bool, skip_nan: bool) -> Any:
+def _quantile(
+    function: str,
+    x: Any,
+    q: Any,
+    axis: Any,
+    method: str,
+    keepdims: bool,
+    weights: Any,
+    skip_nan: bool,
+) -> Any:
     if method not in METHODS:
         raise argument_error(f"{function}: method is {method!r}, expected one of {', '.join(METHODS)}")
+    if weights is not None and method != "inverted_cdf":
+        raise argument_error(f"{function}: weights need method='inverted_cdf', got {method!r}")
     flat, axes, shape = _last_axis(function, x, axis)
+    if method == "inverted_cdf":
+        masses = full_like(flat, 1) if weights is None else _masses(function, weights, x, axis)
+        flat, masses = promote(flat, masses)
     final = flat.dtype
     work = FLOAT32 if final in (FLOAT16, BFLOAT16) else final
     fraction = asarray_of(q)
@@ -165,8 +189,25 @@ def _quantile(function: str, x: Any, q: Any, axis: Any, method: str, keepdims: b
         if skip_nan
         else broadcast(count_array(flat.shape[-1], INT64), row)
     )
+    broken = (
+        ops.compare(counts, full_like(counts, 0), direction="EQ")
+        if skip_nan
+        else any_of(isnan(flat), axis=-1)
+    )
     # One leading axis for the points, then the rows.
     table = (*points.shape, *row)
+    if method == "inverted_cdf":
+        result, is_bad = _by_mass(convert(flat, work), convert(masses, work), points, counts, table)
+        broken = ops.or_(broken, is_bad)
+    else:
+        result = _by_place(method, ordered, points, counts, table, FLOAT64 if final == FLOAT64 else work)
+    result = where(broadcast(broken, table), full_like(result, np.nan), result)
+    result = convert(result, final)
+    return ops.reshape(result, shape=(*points.shape, *_kept(shape, axes))) if keepdims else result
+
+
+def _by_place(method: str, ordered: Any, points: Any, counts: Any, table: Any, work: Any) -> Any:
+    """The elements (or what lies between two) that so large parts of each sorted row come before."""
     last = ops.convert(ops.max(ops.sub(counts, full_like(counts, 1)), full_like(counts, 0)), dtype=FLOAT64)
     last = broadcast(last, table)
     at = ops.broadcast_in_dim(points, shape=table, dimensions=tuple(range(points.ndim)))
@@ -174,15 +215,45 @@ def _quantile(function: str, x: Any, q: Any, axis: Any, method: str, keepdims: b
     below, above = ops.floor(place), ops.ceil(place)
     low = _pick(ordered, below, table, points.ndim)
     high = _pick(ordered, above, table, points.ndim)
-    result = _between(method, low, high, place, below, FLOAT64 if final == FLOAT64 else work)
-    broken = (
-        ops.compare(counts, full_like(counts, 0), direction="EQ")
-        if skip_nan
-        else any_of(isnan(flat), axis=-1)
+    return _between(method, low, high, place, below, work)
+
+
+def _masses(function: str, weights: Any, x: Any, axis: Any) -> Any:
+    """The weights as the elements lie in `_last_axis`: those of one element each, or of the reduced axes."""
+    value, elements = float_value(weights), asarray_of(x)
+    axes = normalize_axes(function, axis, elements.ndim)
+    if tuple(value.shape) != tuple(elements.shape):
+        if tuple(value.shape) != tuple(elements.shape[a] for a in axes) or axis is None:
+            raise shape_error(
+                f"{function}: weights are {type_text(value)}, expected the shape of {type_text(elements)} or "
+                f"of its axes {axes}"
+            )
+        value = ops.broadcast_in_dim(value, shape=elements.shape, dimensions=axes)
+    return _last_axis(function, value, axis)[0]
+
+
+def _by_mass(flat: Any, masses: Any, points: Any, counts: Any, table: Any) -> tuple[Any, Any]:
+    """The first element of each sorted row up to which so large parts of its weight lie, and for each row
+    whether a weight is negative or NaN."""
+    along = flat.ndim - 1
+    ordered, masses = ops.sort(flat, masses, axis=along, num_keys=1, is_stable=True)
+    is_bad = logical_not(ops.compare(masses, full_like(masses, 0), direction="GE"))
+    running = cumsum(where(ops.or_(is_bad, isnan(ordered)), full_like(masses, 0), masses), axis=along)
+    total = ops.reshape(
+        part(running, along, flat.shape[along] - 1, flat.shape[along]), shape=table[points.ndim :]
     )
-    result = where(broadcast(broken, table), full_like(result, np.nan), result)
-    result = convert(result, final)
-    return ops.reshape(result, shape=(*points.shape, *_kept(shape, axes))) if keepdims else result
+    at = ops.broadcast_in_dim(
+        convert(points, masses.dtype), shape=table, dimensions=tuple(range(points.ndim))
+    )
+    wanted = multiply(at, broadcast(total, table))
+    grid = (*table, flat.shape[along])
+    rows = ops.broadcast_in_dim(running, shape=grid, dimensions=tuple(range(points.ndim, len(grid))))
+    before = ops.compare(
+        rows, ops.broadcast_in_dim(wanted, shape=grid, dimensions=tuple(range(len(table)))), direction="LT"
+    )
+    place = ops.reduce_sum(ops.convert(before, dtype=INT64), axes=(len(table),))
+    last = broadcast(ops.max(ops.sub(counts, full_like(counts, 1)), full_like(counts, 0)), table)
+    return _pick(ordered, ops.min(place, convert(last, INT64)), table, points.ndim), any_of(is_bad, axis=-1)
 
 
 def _pick(ordered: Any, place: Any, table: Any, leading: int) -> Any:

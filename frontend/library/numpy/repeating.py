@@ -26,7 +26,7 @@ from .creation import arange
 from .cumulative import cumsum, part
 from .promotion import asarray_of, broadcast, type_text
 from .reshaping import ravel
-from .searching import searchsorted
+from .searching import places_among
 from .take import take
 
 
@@ -72,7 +72,7 @@ def _repeated_to(value: Any, repeats: Any, axis: int, total: int) -> Any:
             f"repeat: expected one count or {size} of them for {type_text(value)}, got {type_text(repeats)}"
         )
     ends = cumsum(broadcast(repeats, (size,)))
-    chosen = searchsorted(ends, arange(total), side="right")
+    chosen = places_among(ends, arange(total), side="right")
     return take(value, minimum(chosen, size - 1), axis=axis)
 
 

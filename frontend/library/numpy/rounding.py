@@ -8,7 +8,8 @@ import numpy as np
 
 from ....dialects.types import BFLOAT16, BOOL, COMPLEX, FLOAT16, FLOAT32, FLOATS, INEXACT, INTEGERS
 from ...tracing.interpreter import ops
-from .arguments import dtype_error, float_value, full_like, integer, refuse_out
+from ...tracing.jax_rules import follows_jax
+from .arguments import default_float_value, dtype_error, float_value, full_like, integer, refuse_out
 from .arithmetic import clip, divide, moving_with, multiply, subtract, with_sign_of
 from .dtypes import finfo
 from .elementwise_decorator import elementwise
@@ -45,9 +46,14 @@ def _truncated(x: Any) -> Any:
 
 
 @elementwise(np.rint)
+def _rint(x: Any) -> Any:
+    return _rounded(x)
+
+
+@as_ufunc(np.rint)
 def rint(x: Any) -> Any:
     """The nearest integer, of two the even one."""
-    return _rounded(x)
+    return _rint(default_float_value(x) if follows_jax() else x)
 
 
 def _rounded(x: Any) -> Any:
@@ -176,7 +182,7 @@ conjugate = conj
 @stays_weak
 def angle(z: Any, deg: bool = False) -> Any:
     """The argument of a complex number, in radians or degrees."""
-    value = asarray_of(z)
+    value = default_float_value(z)
     # Of a real number its sign alone, which has no slope, at 0 neither.
     parts = (imag(value), real(value)) if value.dtype in COMPLEX else (0, ops.stop_gradient(value))
     result = atan2(*parts)

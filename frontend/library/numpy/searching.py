@@ -13,6 +13,7 @@ from ...tracing.array import Array
 from ...tracing.default_dtypes import integral
 from ...tracing.frames import known_value
 from ...tracing.interpreter import as_weak, ops, wide_of
+from ...tracing.jax_rules import follows_jax
 from .arguments import (
     argument_error,
     concretization_error,
@@ -123,7 +124,7 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
     # The k-th true element is where the running count first exceeds k.
     running = ops.cumsum(ops.convert(mask, dtype=integral()), axis=0, reverse=False)
     wanted = ops.iota(shape=(size,), axis=0, dtype=integral())
-    flat = searchsorted(running, wanted, side="right")
+    flat = places_among(running, wanted, side="right")
     flat = minimum(flat, count_array(count_of(mask.shape, (0,)), integral()) - 1)
     is_position = ops.compare(wanted, broadcast(total, wanted.shape), direction="LT")
     fills = fill_value if isinstance(fill_value, tuple) else (fill_value or 0,) * value.ndim
@@ -154,9 +155,16 @@ def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: An
 
 
 def compress(
-    condition: Any, a: Any, axis: int | None = None, *, size: int | None = None, fill_value: Any = 0
+    condition: Any,
+    a: Any,
+    axis: int | None = None,
+    *,
+    size: int | None = None,
+    fill_value: Any = 0,
+    out: Any = None,
 ) -> Any:
     """The slices of `a` along `axis` where a vector of conditions holds; traced ones need `size`."""
+    refuse_out("compress", out)
     value = asarray_of(a)
     if axis is None:
         value, axis = ravel(value), 0
@@ -172,8 +180,16 @@ def searchsorted(
 ) -> Any:
     """Where each of `v` belongs in the ascending vector `a`, as int64: before equal elements or after.
 
-    A binary search of `ceil(log2(n + 1))` unrolled steps; `method` is a hint. NaNs belong at the end.
+    A binary search of `ceil(log2(n + 1))` unrolled steps; `method` is a hint. NaNs belong at the end. In
+    programs written for JAX the places are int32, unless `a` is longer than these reach.
     """
+    places = places_among(a, v, *args, side=side, sorter=sorter)
+    is_long = isinstance(size := asarray_of(a).shape[0], int) and size > np.iinfo(np.int32).max
+    return ops.convert(places, dtype=INT32) if follows_jax() and not is_long else places
+
+
+def places_among(a: Any, v: Any, *args: Any, side: str = "left", sorter: Any = None) -> Any:
+    """The same, of the dtype that positions have elsewhere (`integral`)."""
     side = args[0] if args else side
     if side not in ("left", "right"):
         raise argument_error(f"searchsorted: side is {side!r}, expected 'left' or 'right'")

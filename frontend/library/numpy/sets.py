@@ -23,7 +23,7 @@ from .logic import logical_not
 from .promotion import asarray_of, broadcast, convert, promote, type_text
 from .reductions import sum as sum_of
 from .reshaping import moveaxis, ravel, reshape
-from .searching import nonzero, searchsorted, where
+from .searching import nonzero, places_among, where
 from .sorting import argsort, lexsort, sort
 from .take import take
 
@@ -191,11 +191,13 @@ def unique(
     equal_nan: bool = True,
     size: int | None = None,
     fill_value: Any = None,
+    sorted: bool = True,
 ) -> Any:
     """Distinct values, and on request first positions, inverse and counts; traced arrays need `size`.
 
     Of several NaN one remains, with `equal_nan=False` all. Of more values than `size` the least are returned.
-    With `axis` the distinct slices along it, sorted by their elements; the inverse is a vector then.
+    With `axis` the distinct slices along it, sorted by their elements; the inverse is a vector then. They are
+    in order whatever `sorted` says.
     """
     if axis is None:
         result = _unique("unique", ar, size, fill_value, equal_nan)
@@ -228,17 +230,54 @@ def isin(
         is_member = ops.compare(found, one, direction="EQ")
     else:
         ordered = sort(flat)
-        place = searchsorted(ordered, value)
+        place = places_among(ordered, value)
         is_member = ops.compare(take(ordered, place, axis=0, mode="clip"), value, direction="EQ")
     return logical_not(is_member) if invert else is_member
 
 
 def intersect1d(
-    ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None, fill_value: Any = None
+    ar1: Any,
+    ar2: Any,
+    assume_unique: bool = False,
+    return_indices: bool = False,
+    *,
+    size: int | None = None,
+    fill_value: Any = None,
 ) -> Any:
-    """Sorted distinct values that occur in both; traced arrays need `size`. `assume_unique` is a hint."""
-    value, other = promote(ar1, ar2)
-    return _selected("intersect1d", ravel(value), isin(ravel(value), other), size, fill_value)
+    """Sorted distinct values that occur in both; traced arrays need `size`. `assume_unique` is a hint.
+
+    With `return_indices` also where each of them comes first in either array; of fewer than `size` values the
+    places behind the last one hold the length of that array, which is no position of it.
+    """
+    value, other = (ravel(v) for v in promote(ar1, ar2))
+    is_common = isin(value, other)
+    common = _selected("intersect1d", value, is_common, size, fill_value)
+    if not return_indices:
+        return common
+    is_new = ops.compare(_first_positions(value, value), counted(value.shape[0]), direction="EQ")
+    number = sum_of(ops.and_(is_new, is_common))
+    return common, *(_where_found(v, common, number) for v in (value, other))
+
+
+def _first_positions(values: Any, wanted: Any) -> Any:
+    """Where each of `wanted` comes first in a vector that has it."""
+    order = argsort(values)
+    place = places_among(take(values, order, axis=0, mode="clip"), wanted)
+    return take(order, place, axis=0, mode="clip")
+
+
+def _where_found(values: Any, wanted: Any, number: Any) -> Any:
+    """The first positions of the first `number` of `wanted`; the length of `values` for the others."""
+    length, size = values.shape[0], wanted.shape[0]
+    if size == 0 or (isinstance(length, int) and length == 0):
+        return full_like(counted(size), length)
+    is_there = ops.compare(counted(size), broadcast(number, (size,)), direction="LT")
+    return where(is_there, _first_positions(values, wanted), count_array(length, integral()))
+
+
+def counted(size: Any) -> Any:
+    """The positions of a vector."""
+    return ops.iota(shape=(size,), axis=0, dtype=integral())
 
 
 def setdiff1d(
@@ -275,8 +314,9 @@ def _selected(function: str, values: Any, mask: Any, size: int | None, fill_valu
     if size is None:
         return Array(np.unique(_concrete(function, values)[_concrete(function, mask)]))
     count = values.shape[0]
+    if isinstance(count, int) and count == 0:
+        return broadcast(convert(asarray_of(0 if fill_value is None else fill_value), values.dtype), (size,))
     # Rejected elements become copies of a chosen one, so that they add nothing to the distinct ones.
     (first,) = nonzero(mask, size=1, fill_value=0)
     kept = where(mask, values, take(values, first, axis=0, mode="clip"))
-    result = unique_all(kept, size=size, fill_value=fill_value)
-    return values if isinstance(count, int) and count == 0 else result.values
+    return unique_all(kept, size=size, fill_value=fill_value).values

@@ -26,7 +26,7 @@ from .reductions import average, mean
 from .reductions import sum as sum_of
 from .reshaping import atleast_2d, flip, ravel, transpose
 from .rounding import conj, imag, real
-from .searching import searchsorted, where
+from .searching import places_among, where
 from .sorting import argsort
 from .take import take
 
@@ -169,8 +169,8 @@ def kaiser(M: int, beta: float) -> Any:
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Any:
     """Values at `x` of the line through the points `(xp, fp)`, `xp` ascending; `left` and `right` outside."""
-    wanted, places, values = asarray_of(x), asarray_of(xp), asarray_of(fp)
-    met = result_type(wanted, places, values, float)
+    wanted, places, values = (float_value(v) for v in (x, xp, fp))
+    met = result_type(wanted, places, values)
     place_dtype = FLOAT64 if met in (FLOAT64, COMPLEX128) else FLOAT32
     wanted, places = convert(wanted, place_dtype), convert(places, place_dtype)
     values = convert(values, met)
@@ -191,7 +191,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     if isinstance(last, int) and last == 0:
         inside = broadcast(values[0], wanted.shape)
     else:
-        at = clip(subtract(searchsorted(places, wanted, side="right"), 1), 0, last - 1)
+        at = clip(subtract(places_among(places, wanted, side="right"), 1), 0, last - 1)
         after = add(at, 1)
         x0, x1, y0, y1 = (take(v, i, axis=0, mode="clip") for v in (places, values) for i in (at, after))
         slope = divide(subtract(y1, y0), subtract(x1, x0))
@@ -206,10 +206,10 @@ def _is_equal(x: Any, y: Any) -> Any:
     return ops.compare(x, broadcast(y, x.shape), direction="EQ")
 
 
-def polyval(p: Any, x: Any) -> Any:
+def polyval(p: Any, x: Any, *, unroll: int = 16) -> Any:
     """The polynomial with coefficients `p`, highest power first, at `x` (Horner's rule).
 
-    Further axes of `p` broadcast against `x`.
+    Further axes of `p` broadcast against `x`. All steps are written out, whatever `unroll` says.
     """
     coefficients, value = promote(p, x)
     if coefficients.ndim == 0 or not isinstance(coefficients.shape[0], int):

@@ -9,7 +9,8 @@ import numpy as np
 
 from ...tracing.default_dtypes import integral
 from ...tracing.interpreter import ops
-from .arguments import argument_error, count_of, normalize_axis, shape_error, type_error
+from ...tracing.jax_rules import follows_jax
+from .arguments import argument_error, count_of, dtype_of, normalize_axis, shape_error, type_error
 from .promotion import asarray_of, type_text
 
 
@@ -43,12 +44,14 @@ def argsort(
     stable: bool = True,
     kind: Any = None,
     order: Any = None,
+    dtype: Any = None,
 ) -> Any:
-    """The positions (`integral`: int64) that sort `a` along `axis`; equal elements keep their order."""
+    """The positions (of `dtype`, int64 by default) that sort `a` along `axis`; equal ones keep order."""
     value, place = _prepared("argsort", a, axis)
     # Turned around before and after, so that equal elements keep their order also when descending.
     key = ops.reverse(value, axes=(place,)) if descending else value
-    counted = ops.iota(shape=value.shape, axis=place, dtype=integral())
+    positions = integral() if dtype is None else dtype_of("argsort", dtype)
+    counted = ops.iota(shape=value.shape, axis=place, dtype=positions)
     counted = ops.reverse(counted, axes=(place,)) if descending else counted
     result = ops.sort(key, counted, axis=place, num_keys=1, is_stable=True)[1]
     return ops.reverse(result, axes=(place,)) if descending else result
@@ -78,7 +81,7 @@ def partition(a: Any, kth: Any, axis: int | None = -1) -> Any:
 def argpartition(a: Any, kth: Any, axis: int | None = -1) -> Any:
     """The positions that partition `a`; they sort it. Errors as `partition` raises them."""
     _check_positions("argpartition", a, kth, axis)
-    return argsort(a, axis)
+    return argsort(a, axis, dtype=np.int32 if follows_jax() else None)
 
 
 def _check_positions(function: str, a: Any, kth: Any, axis: int | None) -> None:

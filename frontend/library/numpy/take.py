@@ -15,6 +15,8 @@ import numpy as np
 from ....dialects.types import BOOL, INEXACT, INT32, INT64, INTEGERS, storage
 from ...errors import IndexBoundsError, IndexingError
 from ...tracing.array import Array
+from ...tracing.default_dtypes import integral
+from ...tracing.frames import known_value
 from ...tracing.interpreter import ops
 from ...tracing.jax_rules import follows_jax
 from ...tracing.locations import user_location_text
@@ -22,15 +24,26 @@ from ...tracing.sizes import Dim
 from .arguments import (
     argument_error,
     concrete,
+    concretization_error,
     count_array,
     count_of,
+    dtype_of,
     normalize_axis,
     refuse_out,
     shape_error,
 )
 from .arithmetic import add, clip, floor_divide, multiply, remainder
 from .index_expressions import wrapped
-from .promotion import asarray_of, broadcast, broadcast_shapes, broadcast_together, convert, type_text
+from .promotion import (
+    asarray_of,
+    broadcast,
+    broadcast_shapes,
+    broadcast_together,
+    convert,
+    key_of,
+    promote_keys,
+    type_text,
+)
 
 MODES = (None, "clip", "fill", "wrap", "raise", "promise_in_bounds")
 
@@ -180,16 +193,26 @@ def _vector(scalar: Any) -> Any:
 
 
 def take_along_axis(
-    arr: Any, indices: Any, axis: int | None = -1, mode: str | None = None, fill_value: Any = None
+    arr: Any,
+    indices: Any,
+    axis: int | None = -1,
+    mode: str | None = None,
+    fill_value: Any = None,
+    *,
+    wrap_negative_indices: bool | None = None,
 ) -> Any:
-    """Elements of `arr` at the positions that `indices`, of the same rank, names along `axis`."""
+    """Elements of `arr` at the positions that `indices`, of the same rank, names along `axis`.
+
+    Negative ones count from the end, unless `wrap_negative_indices` is false: they are out of bounds then.
+    """
     value, positions = asarray_of(arr), _require_integers("take_along_axis", indices)
     if axis is None:
         value, axis = ops.reshape(value, shape=(count_of(value.shape, range(value.ndim)),)), 0
     value, positions, place = _aligned("take_along_axis", value, positions, axis)
-    mode = _mode_of(mode, positions, value.shape[place])
+    is_plain = wrap_negative_indices is False and mode != "wrap"
+    mode = "fill" if is_plain and mode is None else _mode_of(mode, positions, value.shape[place])
     require_elements(value, (place,), positions.shape, mode)
-    chosen = normalized(positions, value.shape[place], mode)
+    chosen = positions if is_plain else normalized(positions, value.shape[place], mode)
     others = tuple(a for a in range(value.ndim) if a != place)
     fill = default_fill(value.dtype) if fill_value is None else fill_value
     with np.errstate(all="ignore"):
@@ -281,13 +304,56 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     return tuple(reversed(coordinates))
 
 
-def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "clip") -> Any:
-    """Positions in the flat form of an array of shape `dims`; coordinates are clipped or wrapped."""
-    coordinates = broadcast_together([_require_integers("ravel_multi_index", i) for i in multi_index])
-    if len(coordinates) != len(dims):
-        raise shape_error(f"ravel_multi_index: {len(coordinates)} index arrays for shape {tuple(dims)}")
+def ravel_multi_index(
+    multi_index: Any, dims: Any, mode: str = "raise", order: str = "C", dtype: Any = None
+) -> Any:
+    """Positions in the flat form of an array of shape `dims`, of `dtype` (by default int64).
+
+    Coordinates out of bounds are an error (`mode` 'raise'; traced ones are clipped, and refused in programs
+    written for JAX), or they are clipped ('clip'), wrapped ('wrap') or used as they are ('ignore'). `order`
+    'F' counts along the first axis fastest.
+    """
+    name = "ravel_multi_index"
+    if mode not in ("raise", "clip", "wrap", "ignore"):
+        raise argument_error(f"{name}: mode is {mode!r}, expected 'raise', 'clip', 'wrap' or 'ignore'")
+    if order not in ("C", "F"):
+        raise argument_error(f"{name}: order is {order!r}, expected 'C' or 'F'")
+    given = [_require_integers(name, i) for i in multi_index]
+    positions = integral() if dtype is None else dtype_of(name, dtype)
+    if dtype is None and follows_jax() and given:
+        positions = promote_keys(tuple(key_of(c) for c in given))[0]
+    if positions not in INTEGERS:
+        raise argument_error(f"{name}: dtype is {positions}, expected one of integers")
+    if len(given) != len(dims):
+        raise shape_error(f"{name}: {len(given)} index arrays for shape {tuple(dims)}")
+    if mode == "raise":
+        for coordinate, n in zip(given, dims, strict=True):
+            _require_inside(coordinate, n)
+    coordinates = broadcast_together([convert(c, positions) for c in given])
+    pairs = [*zip(coordinates, dims, strict=True)]
     total: Any = None
-    for coordinate, n in zip(coordinates, dims, strict=True):
-        inside = remainder(coordinate, n) if mode == "wrap" else clip(coordinate, 0, n - 1)
+    for coordinate, n in pairs if order == "C" else reversed(pairs):
+        inside = _coordinate(coordinate, n, mode)
         total = inside if total is None else add(multiply(total, n), inside)
     return total
+
+
+def _coordinate(coordinate: Any, n: Any, mode: str) -> Any:
+    if mode == "ignore":
+        return coordinate
+    return remainder(coordinate, n) if mode == "wrap" else clip(coordinate, 0, n - 1)
+
+
+def _require_inside(coordinate: Any, size: Any) -> None:
+    known = coordinate.numpy() if isinstance(coordinate, Array) else known_value(coordinate)
+    if known is None:
+        if follows_jax():
+            raise concretization_error(
+                f"ravel_multi_index: mode 'raise' needs known coordinates, got {type_text(coordinate)}",
+                "write mode='clip' or mode='wrap'",
+            )
+    elif isinstance(size, int) and known.size and (known.min() < 0 or known.max() >= size):
+        raise argument_error(
+            f"ravel_multi_index: coordinate {known[(known < 0) | (known >= size)].flat[0]} is out of bounds "
+            f"for an axis of size {size}"
+        )

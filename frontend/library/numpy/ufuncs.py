@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import ArgumentError
+from ...errors import OutArgumentError
 from ...tracing.locations import user_location_text
 from ...tracing.operators import library_function
 
@@ -45,13 +45,16 @@ class Ufunc:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if "out" in kwargs or "where" in kwargs:
             self._refuse(kwargs.pop("out", None), kwargs.pop("where", None))
+        if len(args) == self.nin + 1:  # NumPy takes `out` by position too
+            self._refuse(args[-1], None)
+            args = args[:-1]
         return self._function(*args, **kwargs)
 
     def _refuse(self, out: Any, where: Any) -> None:
         """NumPy's keywords about what a call leaves as it was, which arrays that are immutable have not."""
         if out is not None or (where is not None and where is not True):
             name = "out" if out is not None else "where"
-            raise ArgumentError(
+            raise OutArgumentError(
                 f"{self.__name__}: {name}= writes into an array in place, and arrays of adze are immutable",
                 where=user_location_text(),
                 hint="use the result instead"
@@ -98,8 +101,8 @@ class Ufunc:
 def _with_keywords(function: Callable[..., Any]) -> inspect.Signature:
     """The signature of a function, and NumPy's `out` and `where`."""
     signature = inspect.signature(function)
-    kind = inspect.Parameter.KEYWORD_ONLY
-    added = [inspect.Parameter(name, kind, default=None) for name in ("out", "where")]
+    kinds = {"out": inspect.Parameter.POSITIONAL_OR_KEYWORD, "where": inspect.Parameter.KEYWORD_ONLY}
+    added = [inspect.Parameter(name, kind, default=None) for name, kind in kinds.items()]
     named = [p for p in signature.parameters.values() if p.name not in ("out", "where")]
     last = [p for p in named if p.kind is inspect.Parameter.VAR_KEYWORD]
     return signature.replace(parameters=[p for p in named if p not in last] + added + last)

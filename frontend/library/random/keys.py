@@ -34,12 +34,7 @@ def key(seed: Any, *, impl: Any = None) -> Any:
 
     `impl` is 'threefry2x32', which is all there is, or None.
     """
-    if impl not in IMPLEMENTATIONS:
-        raise ArgumentError(
-            f"key: impl is {impl!r}, expected 'threefry2x32'",
-            where=user_location_text(),
-            hint="adze has one generator, JAX's default",
-        )
+    _require_threefry("key", impl)
     if isinstance(seed, int) and not isinstance(seed, bool):
         if not -(2**63) <= seed < 2**64:
             raise OutOfRangeError(f"key: the seed {seed} has more than 64 bits", where=user_location_text())
@@ -61,13 +56,23 @@ def key(seed: Any, *, impl: Any = None) -> Any:
 PRNGKey = key
 
 
+def _require_threefry(function: str, impl: Any) -> None:
+    if impl not in IMPLEMENTATIONS:
+        raise ArgumentError(
+            f"{function}: impl is {impl!r}, expected 'threefry2x32'",
+            where=user_location_text(),
+            hint="adze has one generator, JAX's default",
+        )
+
+
 def key_data(keys: Any) -> Any:
     """The words of a key: the key itself, as keys of adze are plain arrays."""
     return as_value(keys)
 
 
-def wrap_key_data(key_bits_array: Any) -> Any:
-    """A key of its words: the array itself, checked to be uint32 of shape (..., 2)."""
+def wrap_key_data(key_bits_array: Any, *, impl: Any = None) -> Any:
+    """A key of its words: the array itself, checked to be uint32 of shape (..., 2); `impl` as for `key`."""
+    _require_threefry("wrap_key_data", impl)
     value = as_value(key_bits_array)
     if value.dtype != UINT32 or value.ndim == 0 or value.shape[-1] != 2:
         raise RandomKeyError(

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ....dialects.types import BOOL, INT32
+from ....dialects.types import BOOL, INEXACT, INT32
+from ...tracing.jax_rules import follows_jax
 from ...tracing.sizes import Dim
 from .. import numpy as xp
 from ..fft import numpy_names as fft
 from ..lax.contractions import conv_general_dilated
-from ..numpy.arguments import argument_error, normalize_axes, shape_error
+from ..numpy.arguments import argument_error, float_value, normalize_axes, shape_error
 from ..numpy.promotion import promote, type_text
 
 MODES = ("full", "same", "valid")
@@ -128,6 +129,8 @@ def _method(function: str, method: str) -> str:
 
 def _operands(function: str, in1: Any, in2: Any, mode: str) -> tuple[Any, Any]:
     x, y = promote(in1, in2)
+    if follows_jax() and x.dtype not in INEXACT:
+        x, y = float_value(x), float_value(y)
     if mode not in MODES:
         raise argument_error(f"{function}: mode is {mode!r}, expected one of {', '.join(MODES)}")
     if x.ndim != y.ndim:

@@ -7,10 +7,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...errors import UnsupportedError
 from ...tracing.default_dtypes import floating_of
 from ...tracing.interpreter import ops
+from ...tracing.locations import user_location_text
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
+from ..numpy.arguments import argument_error, type_error
 from ..numpy.elementwise_decorator import in_float32
 from ..numpy.promotion import convert, operands, stays_weak
 from ..softmax import log_softmax as _log_softmax
@@ -160,11 +163,16 @@ def ndtr(x: Any) -> Any:
 
 
 @stays_weak
-def log_ndtr(x: Any) -> Any:
+def log_ndtr(x: Any, series_order: int = 10) -> Any:
     """The logarithm of `ndtr`, accurate in both tails.
 
-    Far below by the asymptotic series of Mills' ratio (Abramowitz and Stegun 26.2.12).
+    Far below by `series_order` terms of the asymptotic series of Mills' ratio (Abramowitz and Stegun
+    26.2.12); ten are exact to rounding.
     """
+    if not isinstance(series_order, int):
+        raise type_error(f"log_ndtr: series_order is {series_order!r}, expected an integer")
+    if not 0 <= series_order <= 30:
+        raise argument_error(f"log_ndtr: series_order is {series_order}, expected 0 to 30")
     (value,) = floats(x)
     cutoff = -20.0 if value.dtype == np.float64 else -10.0  # where the series is exact, and erfc normal
     far = value < cutoff
@@ -173,7 +181,7 @@ def log_ndtr(x: Any) -> Any:
     upper = xp.log1p(-0.5 * ops.erfc(xp.where(value > 0, value, 0.0) * _SQRT_HALF))
     r = 1 / (low * low)
     series = xp.ones_like(r)
-    for odd in range(19, 0, -2):
+    for odd in range(2 * series_order - 1, 0, -2):
         series = 1 - odd * r * series
     tail = -0.5 * low * low - _HALF_LOG_TWO_PI - xp.log(-low) + xp.log(series)
     return xp.where(far, tail, xp.where(value > 0, upper, near))
@@ -302,8 +310,14 @@ def _boxcox(logarithm: Any, power: Any) -> Any:
 
 
 @stays_weak
-def factorial(n: Any) -> Any:
-    """`gamma(n + 1)`, 0 for negative `n`, as SciPy's without `exact`."""
+def factorial(n: Any, exact: bool = False) -> Any:
+    """`gamma(n + 1)`, 0 for negative `n`, as SciPy's without `exact`, which is not supported."""
+    if exact:
+        raise UnsupportedError(
+            "factorial: exact=True asks for integers of any size",
+            where=user_location_text(),
+            hint="math.factorial computes them",
+        )
     (value,) = floats(n)
     safe = xp.where(value < 0, 0.0, value)
     return xp.where(value < 0, 0.0, xp.exp(ops.lgamma(safe + 1)))

@@ -9,9 +9,9 @@ function (`pdf` from `logpdf`, `logcdf` from `cdf`) is derived where nothing bet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, Signature
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, Final
 
 from .. import numpy as xp
@@ -44,13 +44,23 @@ def _callable(name: str, doc: str, parameters: list[Parameter], body: Callable[.
     return function
 
 
-def continuous(what: str, shapes: Sequence[str] = (), *, located: bool = True, **standard: Standard) -> Any:
-    """The namespace of a continuous distribution; `located=False` without location and scale."""
+def continuous(
+    what: str,
+    shapes: Sequence[str] = (),
+    *,
+    located: bool = True,
+    named: Mapping[str, str] = MappingProxyType({}),
+    **standard: Standard,
+) -> Any:
+    """The namespace of a continuous distribution; `located=False` without location and scale.
+
+    `named` has the first parameters that JAX calls otherwise than the other distributions do.
+    """
     functions = {**_derived(standard)}
     defaults = {"loc": 0, "scale": 1} if located else {}
     made = {}
     for name, of_standard in functions.items():
-        first = "q" if name in _QUANTILES else "x"
+        first = named.get(name, "q" if name in _QUANTILES else "x")
         body = _located(name, of_standard) if located else of_standard
         made[name] = _callable(
             name, f"{_MEANING[name]} of {what}.", _parameters(first, shapes, defaults), body

@@ -45,6 +45,7 @@ cauchy = continuous(
 
 logistic = continuous(
     "the logistic distribution",
+    named={"ppf": "x", "isf": "x"},
     logpdf=lambda z: -xp.abs(z) - 2 * softplus(-xp.abs(z)),
     cdf=lambda z: ops.logistic(z),
     logcdf=lambda z: log_sigmoid(z),
@@ -63,6 +64,7 @@ laplace = continuous(
 
 gumbel_r = continuous(
     "the Gumbel distribution of maxima",
+    named={"ppf": "p"},
     logpdf=lambda z: -z - xp.exp(-z),
     logcdf=lambda z: -xp.exp(-z),
     cdf=lambda z: xp.exp(-xp.exp(-z)),
@@ -74,6 +76,7 @@ gumbel_r = continuous(
 
 gumbel_l = continuous(
     "the Gumbel distribution of minima",
+    named={"ppf": "p"},
     logpdf=lambda z: z - xp.exp(z),
     logsf=lambda z: -xp.exp(z),
     sf=lambda z: xp.exp(-xp.exp(z)),

@@ -26,19 +26,12 @@ MODULES: Final = (
     *("jax.nn.initializers", "jax.tree_util", "jax.image", "jax.ops", "jax.test_util", "jax.flatten_util"),
 )
 BEHIND: Final = {
-    "jax": "grad.reduce_axes value_and_grad.reduce_axes "
-    "jacobian.allow_int jacrev.allow_int make_jaxpr.axis_env "
-    "vmap.sum_match",
-    "jax.numpy": "asarray.order fmax.x1 fmin.x1 intersect1d.return_indices isneginf.out "
-    "isposinf.out modf.out outer.out polyfit.cov ravel_multi_index.order trim_zeros.axis",
-    "jax.lax": "conv_general_dilated.out_sharding conv_transpose.use_consistent_padding full_like.sharding "
-    "polygamma.m ragged_dot.out_sharding ragged_dot_general.out_sharding reduce.operands",
-    "jax.numpy.linalg": "matrix_rank.rtol svd.subset_by_index",
-    "jax.scipy.special": "factorial.exact log_ndtr.series_order",
-    "jax.tree_util": "is_tree_node.typ",
+    "jax": "make_jaxpr.axis_env vmap.sum_match",
+    "jax.numpy": "asarray.order",
+    "jax.lax": "conv_general_dilated.out_sharding full_like.sharding ragged_dot.out_sharding "
+    "ragged_dot_general.out_sharding reduce.out_sharding",
     "jax.ops": "segment_max.out_sharding segment_min.out_sharding segment_prod.out_sharding "
     "segment_sum.out_sharding",
-    "jax.test_util": "check_grads.f",
 }
 BOTH: Final = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -100,6 +93,20 @@ CALLS: Final = {
     "zeros_like": lambda xp, x: xp.zeros_like(x, None, (3,)),
     "stack": lambda xp, x: xp.stack([x, x], 0, None, xp.int32),
     "isin": lambda xp, x: xp.isin(x, xp.array([1.0, 2]), False, True),
+    "intersect1d": lambda xp, x: xp.intersect1d(x[0], x[0, 1:], False, True, size=4),
+    "trim_zeros": lambda xp, x: xp.trim_zeros(x, "fb", 0),
+    "ravel_multi_index": lambda xp, x: xp.ravel_multi_index(
+        (xp.array([1, 9]), xp.array([0, 1])), (3, 4), "wrap", "F"
+    ),
+    "polyfit": lambda xp, x: xp.polyfit(x[1], x[0] ** 2, 1, None, False, None, True),
+    "matrix_rank": lambda xp, x: xp.linalg.matrix_rank(xp.diag(x[0]) + 1, 1.5),
+    "take_along_axis at negative positions": lambda xp, x: xp.take_along_axis(
+        x, xp.array([[-1], [1]]), 1, wrap_negative_indices=False
+    ),
+    "quantile with weights": lambda xp, x: xp.quantile(
+        x, xp.array([0.2, 0.7]), 1, weights=x + 1, method="inverted_cdf"
+    ),
+    "lstsq": lambda xp, x: xp.linalg.lstsq(x, x[:, 0])[1].shape,
     "put_along_axis": lambda xp, x: xp.put_along_axis(x, xp.array([[0], [1]]), 9.0, 1, False),
 }
 
