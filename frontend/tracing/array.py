@@ -208,9 +208,9 @@ class ArrayMethods:
         """The same numbers in another dtype."""
         return _astype(self, narrow_stated(dtype, "astype"), copy=copy)
 
-    def view(self, dtype: Any) -> Any:
-        """The same bits in another dtype of equal width."""
-        return _view(self, dtype)
+    def view(self, dtype: Any = None, type: None = None) -> Any:
+        """The same bits in another dtype."""
+        return _view(self, dtype, type)
 
     def copy(self) -> Any:
         """The same elements as an array of its own, which lives on when this one is donated or deleted."""

@@ -13,6 +13,7 @@ import numpy as np
 from ....dialects.types import FLOATS, as_dtype
 from ...tracing.interpreter import as_value, ops
 from ..numpy.arithmetic import absolute_value
+from ..numpy.bit_casts import bitcast
 from ..numpy.promotion import stays_weak
 from .accuracy import check_accuracy
 from .precision import RoundingMethod
@@ -353,5 +354,6 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
 
 
 def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
-    """The bits of `operand` as another dtype of the same width."""
-    return ops.bitcast_convert(as_value(operand), dtype=as_dtype(new_dtype))
+    """The bits of `operand` as another dtype: narrower elements along a new last axis, the lowest bits first,
+    wider ones of the elements along the last axis."""
+    return bitcast(as_value(operand), as_dtype(new_dtype))

@@ -44,6 +44,7 @@ from .array_queries import array_equiv as array_equiv
 from .array_queries import isscalar as isscalar
 from .array_queries import iterable as iterable
 from .array_queries import to_device as to_device
+from .bit_casts import view as view
 from .bits import packbits as packbits
 from .bits import unpackbits as unpackbits
 from .constants import e as e
@@ -130,7 +131,6 @@ from .dtypes import uint16 as uint16
 from .dtypes import uint32 as uint32
 from .dtypes import uint64 as uint64
 from .dtypes import unsignedinteger as unsignedinteger
-from .dtypes import view as view
 from .einsum import einsum as einsum
 from .einsum import einsum_path as einsum_path
 from .files import array_repr as array_repr

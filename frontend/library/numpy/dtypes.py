@@ -25,7 +25,6 @@ from ....dialects.types import (
 from ...tracing.array import Array, ArrayMethods
 from ...tracing.default_dtypes import integral
 from ...tracing.frames import Tracer
-from ...tracing.interpreter import ops
 from .arguments import argument_error, dtype_of
 from .promotion import asarray_of, convert, promote_types, result_type
 
@@ -185,17 +184,6 @@ def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> An
     """`x` in another dtype: floats to integers truncate and saturate, complex to real drops the rest."""
     value, wanted = asarray_of(x), dtype_of("astype", dtype)
     return convert(value, wanted)
-
-
-def view(x: Any, dtype: Any) -> Any:
-    """The bits of `x` read as another dtype of the same width."""
-    if isinstance(dtype, (int, tuple, list)) and not isinstance(dtype, bool):
-        hint = "for another shape write x.reshape(shape)"
-        raise argument_error(f"view: expected a dtype, got {dtype!r}", hint)
-    value, wanted = asarray_of(x), dtype_of("view", dtype)
-    if value.dtype == wanted:
-        return value
-    return ops.bitcast_convert(value, dtype=wanted)
 
 
 def default_dtypes() -> dict[str, np.dtype]:
