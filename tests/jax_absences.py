@@ -8,6 +8,8 @@ from typing import Final
 IGNORED_PARAMETERS: Final = {"out_sharding", "sharding", "spmd_axis_name", "inline", "abstracted_axes"}
 """Parameters about several devices or the tracing of JAX, which mean nothing for adze."""
 
+NOT_YET: Final = "not written yet"
+IN_COMPAT: Final = "of programs written for JAX alone: `adze.compat.jax` has it"
 _IMPORTED: Final = "a helper that JAX's module imports for itself"
 
 REASONS: Final = (
@@ -51,7 +53,17 @@ REASONS: Final = (
         "a step of JAX's eigh and svd",
     ),
     (r"jax\.errors\..*", "an error of JAX's tracer alone"),
-    (r".*", "not written yet"),
+    (r"jax\.(allow_f16_reductions|auto_pcast|jax2tf_\w+)", "an option of XLA or of JAX's tracer"),
+    (r"jax\.(live_arrays|(array_garbage_collection|thread)_guard)", "watches buffers and threads of JAX's"),
+    (r"jax\.(no_tracing|no_execution|make_user_context)", "a switch or a key of JAX's own caches"),
+    (r"jax\.memory", "one space of memory a device"),
+    (r"jax\.ds", "an index with a traced start: `lax.dynamic_slice` is there"),
+    (r"jax\.Array\.byteswap", "`view` and shifts move bytes"),
+    (r"jax\.copy_to_host_async", "calls return when their results are there"),
+    (r"jax\.debug\.(\w*DebugEffect|log)", "effects and logs of JAX's runtime; `debug.print` is there"),
+    (r"jax\.stages\.ArgInfo", "what is donated; the types of arguments are `in_avals`"),
+    (r"jax\.experimental\.(EArray|cur_qdd|primal_tangent_dtype)", "of extended dtypes and types of `hijax`"),
+    (r".*", NOT_YET),
 )
 
 

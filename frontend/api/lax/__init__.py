@@ -73,6 +73,7 @@ from ..frontend.library.lax.elementwise import sin as sin
 from ..frontend.library.lax.elementwise import sinh as sinh
 from ..frontend.library.lax.elementwise import sqrt as sqrt
 from ..frontend.library.lax.elementwise import square as square
+from ..frontend.library.lax.elementwise import stage as stage
 from ..frontend.library.lax.elementwise import tan as tan
 from ..frontend.library.lax.elementwise import tanh as tanh
 from ..frontend.library.lax.elementwise_pairs import add as add

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from . import optimize as optimize
     from . import signal as signal
     from . import sparse as sparse
+    from . import spatial as spatial
     from . import special as special
     from . import stats as stats
 
@@ -31,6 +32,7 @@ __all__ = [
     "optimize",
     "signal",
     "sparse",
+    "spatial",
     "special",
     "stats",
 ]

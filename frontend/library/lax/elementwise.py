@@ -357,3 +357,9 @@ def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
     """The bits of `operand` as another dtype: narrower elements along a new last axis, the lowest bits first,
     wider ones of the elements along the last axis."""
     return bitcast(as_value(operand), as_dtype(new_dtype))
+
+
+@stays_weak
+def stage(x: Any) -> Any:
+    """`x` as an array, or as a value of the trace."""
+    return as_value(x)

@@ -1,0 +1,1 @@
+"""Rotations in space."""
