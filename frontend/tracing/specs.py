@@ -210,6 +210,15 @@ ShapeDtypeStruct = ShapeDtype
 class ShapedArray(ShapeDtype):
     """The type of an array, which prints as JAX's: `ShapedArray(float32[n,3])`, as text `float32[n,3]`."""
 
+    def __eq__(self, other: object) -> bool:
+        """As specs are equal, of either class."""
+        if not isinstance(other, ShapeDtype):
+            return NotImplemented
+        own, theirs = ((s.shape, s.dtype, s.weak_type, s.sharding) for s in (self, other))
+        return own == theirs
+
+    __hash__ = ShapeDtype.__hash__
+
     def __repr__(self) -> str:
         weak = ", weak_type=True" if self.weak_type else ""
         return f"ShapedArray({self._text(self.dtype.name)}{weak})"

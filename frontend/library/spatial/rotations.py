@@ -98,7 +98,7 @@ class Rotation(NamedTuple):
         """Uniformly distributed rotations: one, or an array of `num`."""
         return cls.from_quat(normal(random_key, (4,) if num is None else (num, 4)))
 
-    def __getitem__(self, indexer: Any) -> Rotation:  # type: ignore[override]
+    def __getitem__(self, indexer: Any) -> Rotation:
         if self.single:
             raise type_error("a single Rotation has no elements")
         return Rotation(self.quat[indexer])
