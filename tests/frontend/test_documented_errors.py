@@ -103,6 +103,13 @@ KEY = adze.random.key(0)
 PROMISES: list[tuple[str, str, Callable[[], Any]]] = [
     ("custom_vmap", "TraceError", lambda: of("custom_batching").custom_vmap(lambda x: x)(VECTOR)),
     ("custom_vmap", "TraceError", batched_by_a_bad_rule),
+    (
+        "tridiagonal_solve",
+        "UnsupportedError",
+        lambda: lax.linalg.tridiagonal_solve(VECTOR, VECTOR, VECTOR, MATRIX, perturb_singular=True),
+    ),
+    ("view", "ShapeError", lambda: xp.asarray(VECTOR).view(np.float64)),
+    ("value_and_grad", "UnsupportedError", lambda: adze.value_and_grad(xp.sum, reduce_axes=("i",))),
     ("breakpoint", "ArgumentError", lambda: adze.debug.breakpoint(backend="web")),
     ("visualize_sharding", "ShapeError", lambda: adze.debug.visualize_sharding((2, 2, 2), sharding("a"))),
     ("device_put", "DeviceError", lambda: adze.device_put(VECTOR, "cpu:99")),
