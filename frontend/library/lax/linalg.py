@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialects.types import INT32
 from ...errors import UnsupportedError
-from ...tracing.interpreter import ops
 from ...tracing.locations import user_location_text
 from .. import numpy as xp
 from ..linalg.cholesky import cholesky as _cholesky
