@@ -15,6 +15,7 @@ import adze
 import adze.numpy as xp
 from adze import ShapeDtype, lax
 from adze.dialects.mlir import ir, new_context
+from adze.passes.lower.iree import two_index_maps
 from adze.passes.lower.iree.started_reductions import StartedReductions
 from adze.runtime.artifact.device_code.kernels import ptx_of
 from adze.runtime.compile import compiler, strategy
@@ -281,3 +282,34 @@ def test_steps_of_kernels_are_kept() -> None:
 @needs_compiler
 def test_iree_still_loses_steps() -> None:
     assert on_ptx_machine(f"FENCED = False{STRIDED}") == {"slice": False, "phases": False}
+
+
+OUTER = (
+    lambda p, w: p[:, :, None] * (p @ w)[:, None, :],
+    np.arange(64, dtype=np.float32).reshape(4, 16) % 7 - 3,
+    np.arange(128, dtype=np.float32).reshape(16, 8) % 5 - 2,
+)
+
+
+@pytest.mark.vulkan
+@needs_vulkan
+def test_outer_products_of_sums_take_their_own_elements() -> None:
+    """Gradients of each example are such products."""
+    function, *arrays = OUTER
+    np.testing.assert_array_equal(adze.jit(function, device="vulkan")(*arrays), function(*arrays))
+
+
+@pytest.mark.parametrize("target", ["vulkan:lavapipe", "vulkan:ampere", "metal"])
+def test_sums_that_are_broadcast_along_inner_axes_compile(target: str) -> None:
+    specs = ShapeDtype((4, 8, 64)), ShapeDtype((4, 16, 8))
+    assert adze.trace(lambda x, y: y * x.sum(2)[:, None, :], *specs).lower(target).compile().vmfb
+
+
+@pytest.mark.thorough
+@pytest.mark.vulkan
+@needs_vulkan
+def test_iree_still_has_wrong_outer_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(two_index_maps, "inner_broadcasts", lambda module, reader: set())
+    monkeypatch.setenv("ADZE_CACHE", "0")
+    function, *arrays = OUTER
+    assert (np.asarray(adze.jit(function, device="vulkan")(*arrays)) != function(*arrays)).any()

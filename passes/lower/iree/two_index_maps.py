@@ -29,6 +29,7 @@ from ...ir.functions import functions, split_body
 from ...ir.marks import BARRIER
 from .complex_products import complex_products
 from .indexed_products import indexed_products
+from .inner_broadcasts import inner_broadcasts
 from .stored_products import stored_products
 
 Step = tuple[str, tuple[str, ...]]
@@ -66,6 +67,7 @@ class MarkBarriers(Pass):
         reader = Reader(Codec(module.context))
         results = unfusible(module, reader) | indexed_products(module, reader)
         results |= complex_products(module, reader) | stored_products(module, reader)
+        results |= inner_broadcasts(module, reader)
         for result in results:
             result.owner.attributes[BARRIER] = mark
         return bool(results)
