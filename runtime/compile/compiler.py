@@ -29,6 +29,7 @@ from .faults.empty_grids import without_empty_grids
 from .faults.gathered_counts import with_sent_counts
 from .faults.private_results import WAY_IS_CHOSEN, kernel_with_private_results
 from .faults.repeated_references import deduplicated, may_branch
+from .faults.repeated_rows import kernel_with_repeated_rows
 from .faults.replayed_copies import with_new_copies
 from .faults.unawaited_loops import with_awaited_loops
 from .invocation import FLAGS_REFUSED, Invocation
@@ -185,6 +186,8 @@ def compile_bytecode(
             finish = functools.partial(_finished_with_changes, target)
         if target.kind in (TargetKind.CUDA, TargetKind.ROCM):
             finish = functools.partial(_finished_without_wrong_copies, finish)
+        if target.kind in (TargetKind.VULKAN, TargetKind.METAL):
+            finish = functools.partial(_finished_without_repeated_rows, finish)
         vmfb = _compile_in_process(module, invocation, diagnostics, is_checked, tune, finish, needs_tune)
     if vmfb is None:
         raise compile_error(module, target, options, diagnostics, reproducer_dir)
@@ -325,6 +328,20 @@ def _finished_without_wrong_copies(
     if changed is not chosen and not invocation.replace(changed):
         return None
     return finish(invocation, diagnostics, branches)
+
+
+def _finished_without_repeated_rows(
+    finish: Finish, invocation: Invocation, diagnostics: list[Diagnostic], branches: bool
+) -> bytes | None:
+    """What `finish` makes of the program; None for one with the fault of `faults/repeated_rows.py`."""
+    if not invocation.advance(WAY_IS_CHOSEN):
+        return None
+    kernel = kernel_with_repeated_rows(invocation.bytecode())
+    if kernel is None:
+        return finish(invocation, diagnostics, branches)
+    message = f"in the kernel {kernel} lanes would share sums of what each of them computes a part of"
+    diagnostics.append(Diagnostic("error", message, None))
+    return None
 
 
 def _finished_with_changes(

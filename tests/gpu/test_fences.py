@@ -313,3 +313,36 @@ def test_iree_still_has_wrong_outer_products(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("ADZE_CACHE", "0")
     function, *arrays = OUTER
     assert (np.asarray(adze.jit(function, device="vulkan")(*arrays)) != function(*arrays)).any()
+
+
+def norms_of_examples(a: Any, b: Any, x: Any) -> Any:
+    """Of each example."""
+
+    def norm(x: Any) -> Any:
+        def loss(a: Any, b: Any) -> Any:
+            return xp.sum(xp.tanh(xp.tanh(x @ a) @ b) ** 2)
+
+        return xp.sqrt(sum(xp.sum(g * g) for g in adze.grad(loss, (0, 1))(a, b)))
+
+    return adze.vmap(norm)(x)
+
+
+def norms_on(device: str) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    arrays = [rng.standard_normal(shape).astype(np.float32) for shape in ((8, 8), (8, 8), (4, 8))]
+    return np.asarray(adze.jit(norms_of_examples, device=device)(*arrays))
+
+
+@pytest.mark.vulkan
+@needs_vulkan
+def test_lanes_that_share_a_sum_have_all_of_its_operand() -> None:
+    np.testing.assert_allclose(norms_on("vulkan"), norms_on("cpu"), rtol=1e-5)
+
+
+@pytest.mark.thorough
+@pytest.mark.vulkan
+@needs_vulkan
+def test_iree_still_sums_parts_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiler, "kernel_with_repeated_rows", lambda chosen: None)
+    monkeypatch.setenv("ADZE_CACHE", "0")
+    assert not np.allclose(norms_on("vulkan"), norms_on("cpu"), rtol=1e-2)
