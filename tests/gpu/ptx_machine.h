@@ -12,8 +12,14 @@
 #include <string.h>
 #include <ucontext.h>
 
-enum { WARP = 32, STACK = 1 << 16, WORDS = 16 };
+enum { WARP = 32, STACK = 1 << 16, WORDS = 16, COPIES = 256 };
 enum { READY, AT_BARRIER, AT_WARP, ENDED };
+
+typedef struct {
+  char *to;
+  const char *from;
+  int bytes, group;
+} Copy;
 
 typedef struct Thread {
   uint32_t tid[3], ntid[3], ctaid[3], nctaid[3], lane;
@@ -23,6 +29,8 @@ typedef struct Thread {
   struct Thread *warp; /* its first thread */
   int lanes;
   uint32_t words[WORDS]; /* what other lanes of its warp may take */
+  Copy copies[COPIES]; /* begun and not awaited */
+  int copying, groups;
 } Thread;
 
 typedef struct {
@@ -115,6 +123,7 @@ static void run_grid(const Kernel *kernel, const unsigned *grid, const unsigned 
         memset(memory, 0xa5, bytes); /* nobody may rely on what another block left */
         for (int i = 0; i < count; i++) {
           Thread *t = &threads[i];
+          t->copying = t->groups = 0;
           t->tid[0] = i % block[0], t->tid[1] = i / block[0] % block[1], t->tid[2] = i / block[0] / block[1];
           memcpy(t->ntid, block, sizeof t->ntid), memcpy(t->nctaid, grid, sizeof t->nctaid);
           t->ctaid[0] = x, t->ctaid[1] = y, t->ctaid[2] = z;
@@ -229,6 +238,41 @@ static uint32_t vote(Thread *t, int kind, int flag) {
   }
   warp(t);
   return kind == VOTE_ALL ? all : kind == VOTE_ANY ? any : ballot;
+}
+
+/* cp.async: a copy is made as late as it may be, when its thread waits for it. */
+static void begin_copy(Thread *t, char *to, const char *from, int bytes) {
+  if (t->copying == COPIES || ((uint64_t)to | (uint64_t)from) % bytes) {
+    fprintf(stderr, "too many copies of a thread at once, or one of %d bytes that is not aligned\n", bytes);
+    abort();
+  }
+  t->copies[t->copying++] = (Copy){to, from, bytes, t->groups};
+}
+static void end_copies(Thread *t) { t->groups++; }
+static void await_copies(Thread *t, int later) {
+  int kept = 0;
+  for (int i = 0; i < t->copying; i++) {
+    Copy copy = t->copies[i];
+    if (copy.group < t->groups - later)
+      memcpy(copy.to, copy.from, copy.bytes);
+    else
+      t->copies[kept++] = copy;
+  }
+  t->copying = kept;
+}
+
+/* mma.sync.m8n8k4.row.col of float64. */
+static void mma884(Thread *t, double left, double right, double *sums) {
+  memcpy(t->words, &left, 8), memcpy(t->words + 2, &right, 8);
+  warp(t);
+  for (int each = 0; each < 2; each++)
+    for (int k = 0; k < 4; k++) {
+      double x, y;
+      memcpy(&x, t->warp[(t->lane & ~3) + k].words, 8);
+      memcpy(&y, t->warp[((t->lane & 3) * 2 + each) * 4 + k].words + 2, 8);
+      sums[each] = fma(x, y, sums[each]);
+    }
+  warp(t);
 }
 
 /* mma.sync.m16n8k16.row.col of float16 or bfloat16, sums in float32 or float16. */

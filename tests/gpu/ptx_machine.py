@@ -311,8 +311,23 @@ class Function:
     def do_activemask(self, words: Sequence[str], operands: Sequence[str]) -> str:
         return self.write(operands[0], "vote(t, VOTE_BALLOT, 1)", "b")
 
+    def do_cp(self, words: Sequence[str], operands: Sequence[str]) -> str:
+        if list(words[:2]) == ["async", "commit_group"]:
+            return "end_copies(t);"
+        if list(words[:2]) == ["async", "wait_group"]:
+            return f"await_copies(t, {operands[0]});"
+        if list(words) not in (["async", "cg", "shared", "global"], ["async", "ca", "shared", "global"]):
+            raise UnknownInstruction("copy")
+        target, source, count = operands
+        return f"begin_copy(t, {self.address(target)}, {self.address(source)}, {count});"
+
     def do_mma(self, words: Sequence[str], operands: Sequence[str]) -> str:
         target, left, right, carried = (split_operands(operand.strip("{}")) for operand in operands)
+        if list(words) == ["sync", "aligned", "m8n8k4", "row", "col", "f64", "f64", "f64", "f64"]:
+            start = ", ".join(self.read(each, "f64") for each in carried)
+            end = " ".join(self.write(each, f"s[{at}]", "f64") for at, each in enumerate(target))
+            factors = ", ".join(self.read(each, "f64") for each in (*left, *right))
+            return f"{{ double s[] = {{{start}}}; mma884(t, {factors}, s); {end} }}"
         sums, factors = words[-4], words[-3]
         if words[:5] != ["sync", "aligned", "m16n8k16", "row", "col"] or factors not in ("f16", "bf16"):
             raise UnknownInstruction("shape of a product")

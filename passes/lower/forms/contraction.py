@@ -22,7 +22,7 @@ from ..lowering import LoweringContext
 from ..tuning import gpu_products, product_forms
 from .complex_products import is_divided, product_of_parts
 from .dynamic_products import Operand, product_in_blocks
-from .products import product_by_kernel, product_of_groups
+from .products import product_by_kernel, product_of_groups, product_on_tensor_cores
 from .reductions import reduce_axes
 from .tensor_ops import (
     collapse_axes,
@@ -292,6 +292,11 @@ def _tiled_product(
             for f in (left, right)
         )
         source = carried
+    block = gpu_products.tensor_block(ctx.target, sizes, loops, source, carried)
+    if block is not None:
+        return product_on_tensor_cores(
+            ctx, (left.value, left.axes), (right.value, right.axes), sizes, loops, block
+        )
     if form is None:
         tiles = gpu_products.tiles(ctx.target, sizes, loops, carried) if source == carried else None
         matrix_tiles = gpu_products.matrix_tiles(ctx.target, sizes, loops, source, carried)

@@ -17,6 +17,7 @@ import numpy as np
 from ....dialects import mlir
 from ....dialects.ops.contraction.convolution_window import Window
 from ..builder import LinalgBuilder, Size, Value
+from ..kernels.gpu_products import multiply_on_tensor_cores
 from ..kernels.group_packing import GROUPS, pack_panels, pack_rows, packed_panels
 from ..kernels.grouped_products import multiply_few_rows, multiply_groups
 from ..kernels.matrix_tiles import ROWS
@@ -27,6 +28,7 @@ from ..kernels.row_products import multiply_rows
 from ..kernels.window_products import WindowRows, multiply_windows
 from ..lowering import LoweringContext
 from ..tuning.configuration import has_kernels
+from ..tuning.gpu_products import TensorBlock
 from ..tuning.group_tiles import BYTES_OF_GROUP, group_tiles
 from ..tuning.product_tiles import (
     FEW,
@@ -36,7 +38,14 @@ from ..tuning.product_tiles import (
     row_tiles,
     window_tiles,
 )
-from .tensor_ops import collapse_axes, convert_elements, expand_axes, permute, units_beside
+from .tensor_ops import (
+    collapse_axes,
+    convert_elements,
+    drop_unit_axes,
+    expand_axes,
+    permute,
+    units_beside,
+)
 
 _KEEPING: Final = ("tensor.expand_shape", "tensor.collapse_shape", "iree_tensor_ext.compute_barrier.start")
 """What keeps the elements of its operand, in their order."""
@@ -101,6 +110,36 @@ def product_by_kernel(
     if tiles.is_symmetric:
         product = mirror(ctx.kernels, product, tiles.width)
     return ctx.builder.bind_shape(product, (b, m, n))
+
+
+def product_on_tensor_cores(
+    ctx: LoweringContext,
+    left: tuple[Value, str],
+    right: tuple[Value, str],
+    sizes: Mapping[str, Size],
+    loops: Sequence[str],
+    block: TensorBlock,
+) -> Value:
+    """The product over `loops`, whose static sizes `block` divides, by the kernel of NVIDIA's GPUs.
+
+    The factors have a letter for each of their axes.
+    """
+    b, lead = ctx.builder, "".join(letter for letter in loops if letter not in "mnk")
+    values, along_k = [], []
+    for (value, axes), own in ((left, "m"), (right, "n")):
+        order = axes if axes in (f"{lead}{own}k", f"{lead}k{own}") else f"{lead}{own}k"
+        if order != axes:
+            value = b.materialise(permute(b, value, [axes.index(letter) for letter in order]))
+        groups = [[*range(len(lead))], [len(lead)], [len(lead) + 1]]
+        values.append(collapse_axes(b, value, groups))
+        along_k.append(order.endswith("k"))
+    first, second = values
+    product = multiply_on_tensor_cores(ctx.kernels, first, second, block, along_k=(along_k[0], along_k[1]))
+    shape = [sizes[letter] for letter in (*lead, "m", "n")]
+    product = b.bind_shape(product, [prod(n for n in shape[:-2] if isinstance(n, int)), *shape[-2:]])
+    if not lead:
+        return drop_unit_axes(b, product, [False, True, True])
+    return expand_axes(b, product, [[*range(len(lead))], [len(lead)], [len(lead) + 1]], shape)
 
 
 def window_product_by_kernel(

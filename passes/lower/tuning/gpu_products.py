@@ -68,6 +68,44 @@ SQUARES: Final = {
 """By the bytes of an element, the largest first: 130, 93 and 62 registers a thread, 138 and 92 (ptxas)."""
 
 
+@dataclass(frozen=True, slots=True)
+class TensorBlock:
+    """What a workgroup computes by tensor cores (`kernels/gpu_products.py`), shared by its warps.
+
+    It has `stages` parts of both operands at once, of `depth` terms each.
+    """
+
+    rows: int
+    columns: int
+    depth: int
+    warps_down: int
+    warps_across: int
+    stages: int
+
+    @property
+    def threads(self) -> int:
+        return 32 * self.warps_down * self.warps_across
+
+    @property
+    def rows_of_warp(self) -> int:
+        return self.rows // self.warps_down
+
+    @property
+    def columns_of_warp(self) -> int:
+        return self.columns // self.warps_across
+
+    @property
+    def sums(self) -> int:
+        """How many pairs of sums a thread has: one of each 8 x 8 sums of its warp."""
+        return self.rows_of_warp // 8 * self.columns_of_warp // 8
+
+
+TENSOR_BLOCKS: Final = (TensorBlock(128, 64, 8, 4, 2, 2), TensorBlock(64, 64, 16, 2, 2, 2))
+"""The largest first."""
+FAST_DOUBLES: Final = ("sm_80", "sm_90")
+"""Architectures whose tensor cores multiply float64; others have one unit for 64 of float32."""
+
+
 def is_tiled(target: Target) -> bool:
     """Whether products without matrix units get `tiles`: on CUDA and RDNA, whose groups are of 32 threads.
 
@@ -149,6 +187,26 @@ def tiles(target: Target, sizes: Mapping[str, Size], loops: Sequence[str], dtype
         reduction=[{"q": 1, "k": chosen.depth}.get(letter, 0) for letter in loops],
         threads=chosen.threads,
     )
+
+
+def tensor_block(
+    target: Target, sizes: Mapping[str, Size], loops: Sequence[str], source: np.dtype, carried: np.dtype
+) -> TensorBlock | None:
+    """The block of a product of float64 by tensor cores, None for one without.
+
+    Counted in PTX, never timed: NVIDIA states twice as many operations a second as by multiply-adds.
+    """
+    is_double = source == carried == FLOAT64 and target.architecture in FAST_DOUBLES
+    if target.kind is not TargetKind.CUDA or not is_double or not is_static(sizes, loops):
+        return None
+    if not {*"mnk"} <= {*loops}:
+        return None
+    m, n, k = (sizes[letter] for letter in "mnk")
+    fitting = [t for t in TENSOR_BLOCKS if m % t.rows == 0 and n % t.columns == 0 and k % t.depth == 0]
+    if not fitting:
+        return None
+    count = prod(sizes[letter] for letter in loops if letter not in SUMMED)
+    return next((t for t in fitting if count // (t.rows * t.columns) >= GROUPS), fitting[-1])
 
 
 def matrix_tiles(
