@@ -33,11 +33,14 @@ from .builder import Number, Place, least, product
 from .executable import Kernels, Result, Size
 from .fourier import gpu_rows, real, transforms
 from .linalg import KERNELS as LINALG
+from .linalg import gpu_cholesky
 from .linalg.matrices import MakeKernel
 from .linalg.vectors import Machine
 
 KERNELS: Final[Mapping[str, MakeKernel]] = {**LINALG, **transforms.KERNELS, **real.KERNELS}
 """Those of CPUs."""
+GPU_KERNELS: Final[Mapping[str, MakeKernel]] = {**gpu_rows.KERNELS, **gpu_cholesky.KERNELS}
+"""Those of CUDA, for arrays that fit in the memory of a workgroup."""
 SMALL: Final = 1024  # elements of an operand: up to so many a routine in a loop becomes ops
 
 
@@ -114,7 +117,7 @@ class _Expansion:
             return is_fused(self.target, operands)
         if name not in _kernels_of(self.target):
             return False
-        if not configuration.has_kernels(self.target) and not gpu_rows.fits(name, operands):
+        if not configuration.has_kernels(self.target) and not _fits_on_gpu(name, operands):
             return False
         return not in_loop or any(_is_large(t) for t in (*operands, *results))
 
@@ -122,8 +125,12 @@ class _Expansion:
 def _kernels_of(target: Target) -> Mapping[str, MakeKernel]:
     """The kernels of routines that a target has."""
     if target.kind is TargetKind.CUDA:
-        return gpu_rows.KERNELS
+        return GPU_KERNELS
     return KERNELS if configuration.has_kernels(target) else {}
+
+
+def _fits_on_gpu(name: str, operands: Sequence[TensorType]) -> bool:
+    return gpu_rows.fits(name, operands) or gpu_cholesky.fits(name, operands)
 
 
 def _is_large(type_: TensorType) -> bool:
