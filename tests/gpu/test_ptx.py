@@ -7,7 +7,7 @@ import pytest
 from adze.runtime.measure.ptxas import ABSENT, ptxas
 
 from .programs import PROGRAMS, QUICK
-from .table import assembled_row, counts_of, module_of, read_table, worse_code, worse_counts
+from .table import ARCHITECTURES, assembled_row, counts_of, module_of, read_table, worse_code, worse_counts
 
 pytestmark = pytest.mark.gpu
 
@@ -16,6 +16,11 @@ HINT = "python -m tests.gpu.refresh writes the table again"
 
 def test_the_table_has_every_program() -> None:
     assert list(read_table()) == list(PROGRAMS), HINT
+
+
+def test_no_program_spills() -> None:
+    rows = read_table().items()
+    assert [name for name, row in rows for a in ARCHITECTURES if row[a]["spilled_bytes"]] == []
 
 
 @pytest.mark.parametrize("name", QUICK)
