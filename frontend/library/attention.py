@@ -49,10 +49,10 @@ def dot_product_attention(
     `scale` is `1 / sqrt(H)` by default. `is_causal` hides keys after the query, `local_window_size` (left and
     right) those far from it, the two `*_seq_lengths` (integers, `[B]`) what lies beyond them; results of
     absent queries are 0. `implementation="cudnn"` lets the weights of half precision be rounded to it, as
-    fused kernels do: without `bias` and residual, on CUDA, that is one kernel for 32, 64 or 128 features,
-    where 32 divides `T` and 16 divides `S`. Others are ignored. With `return_residual` the logarithms of the
-    sums of exponentials `[B, T, N]` come too. Half precision is computed in float32 otherwise, and rounded
-    once, at the end.
+    fused kernels do: without `bias` and residual, on CUDA, that is one kernel for 16 to 128 features and
+    lengths of at least 16, best where 32 divides `T` and 16 divides `S`. Others are ignored. With
+    `return_residual` the logarithms of the sums of exponentials `[B, T, N]` come too. Half precision is
+    computed in float32 otherwise, and rounded once, at the end.
     """
     if implementation not in (None, "xla", "cudnn"):
         raise argument_error(

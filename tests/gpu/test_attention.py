@@ -95,9 +95,22 @@ def test_attention_that_may_round_its_weights_is_one_kernel(options: dict[str, A
         assert len(gpu_kernels(program.vmfb)) <= 2  # one reorders the queries of a key head
 
 
-@pytest.mark.parametrize("shape", [(1, 250, 2, 64), (1, 256, 2, 80), (1, 256, 2, 256)])
+@pytest.mark.parametrize(
+    ("length", "width", "features", "products"),
+    [(250, 250, 64, 48), (256, 256, 80, 80), (100, 33, 20, 8), (16, 17, 128, 40)],
+)
+def test_attention_of_ragged_sizes_is_one_kernel_and_copies(
+    length: int, width: int, features: int, products: int
+) -> None:
+    q, k = (ShapeDtype((1, n, 2, features), np.float16) for n in (length, width))
+    kernels = gpu_kernels(adze.trace(fused, q, k, k).lower("cuda:sm_80").compile().vmfb)
+    assert [k.matrix_products for k in kernels if k.matrix_products] == [products]
+    assert len(kernels) <= 5  # operands get zeros behind them, and the result loses its last ones
+
+
+@pytest.mark.parametrize("shape", [(1, 256, 2, 256), (1, 8, 2, 64), (1, 64, 2, 8)])
 def test_attention_of_other_sizes_is_that_of_ops(shape: tuple[int, ...]) -> None:
-    """IREE uses no tensor cores for them, or more memory than a workgroup has."""
+    """IREE needs more memory than a workgroup has, or arrays would mostly be zeros."""
     x = ShapeDtype(shape, np.float16)
     assert "iree_linalg_ext.attention" not in str(adze.trace(fused, x, x, x).lower("cuda:sm_80"))
 
@@ -108,15 +121,15 @@ from adze import nn
 
 rng = np.random.default_rng(0)
 for dtype in (np.float16, ml_dtypes.bfloat16):
-    q = rng.standard_normal((1, 64, 4, 64)).astype(dtype)
-    k, v = (rng.standard_normal((1, 48, 2, 64)).astype(dtype) for _ in range(2))
-    mask = rng.integers(0, 2, (1, 4, 64, 48)).astype(bool)
+    q = rng.standard_normal((1, LENGTH, 4, FEATURES)).astype(dtype)
+    k, v = (rng.standard_normal((1, WIDTH, 2, FEATURES)).astype(dtype) for _ in range(2))
+    mask = rng.integers(0, 2, (1, 4, LENGTH, WIDTH)).astype(bool)
     mask[:, :, 5] = False  # one sees nothing
     forms = {
         "all": {},
         "causal": {"is_causal": True, "scale": 0.3},
         "mask": {"mask": mask},
-        "lengths": {"key_value_seq_lengths": np.int32([17]), "query_seq_lengths": np.int32([40])},
+        "lengths": {"key_value_seq_lengths": np.int32([17]), "query_seq_lengths": np.int32([20])},
     }
     def attend(implementation):
         def function(q, k, v):
@@ -135,9 +148,12 @@ for dtype in (np.float16, ml_dtypes.bfloat16):
 @pytest.mark.thorough
 @needs_compiler
 @pytest.mark.parametrize("order", ["forward", "reversed"])
-def test_one_kernel_gives_what_the_ops_give(order: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("sizes", [(64, 48, 64), (43, 37, 80), (25, 32, 20)])
+def test_one_kernel_gives_what_the_ops_give(
+    order: str, sizes: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Up to the rounding of queries, weights and results; also for a query that sees nothing."""
     monkeypatch.setenv("PTX_MACHINE_ORDER", order)
-    off = on_ptx_machine(FUSED)
+    off = on_ptx_machine(f"LENGTH, WIDTH, FEATURES = {sizes}{FUSED}")
     assert len(off) == 8
     assert all(each < 3 * 2.0 ** (-8 if "bfloat16" in name else -11) for name, each in off.items()), off
