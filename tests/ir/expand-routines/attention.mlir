@@ -2,18 +2,18 @@
 // RUN: adze opt %s --pass-pipeline='plan{target=cuda},expand-routines' | filecheck %s
 // RUN: adze opt %s --pass-pipeline='plan{target=cpu},expand-routines' | filecheck %s --check-prefix=OPS
 
-func.func @f(%x: tensor<2x64x64xf16>, %y: tensor<2x40x64xf16>) -> (tensor<2x64x64xf16>, tensor<2x40x64xf16>) {
+func.func @f(%x: tensor<2x64x64xf16>, %y: tensor<2x8x64xf16>) -> (tensor<2x64x64xf16>, tensor<2x8x64xf16>) {
   %0 = "adze.routine"(%x, %x, %x) {callee = @fits, kernel = "attention 0.125", results = [tensor<2x64x64xf16>]} : (tensor<2x64x64xf16>, tensor<2x64x64xf16>, tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
-  %1 = "adze.routine"(%y, %y, %y) {callee = @other, kernel = "attention 0.125", results = [tensor<2x40x64xf16>]} : (tensor<2x40x64xf16>, tensor<2x40x64xf16>, tensor<2x40x64xf16>) -> tensor<2x40x64xf16>
-  return %0, %1 : tensor<2x64x64xf16>, tensor<2x40x64xf16>
+  %1 = "adze.routine"(%y, %y, %y) {callee = @other, kernel = "attention 0.125", results = [tensor<2x8x64xf16>]} : (tensor<2x8x64xf16>, tensor<2x8x64xf16>, tensor<2x8x64xf16>) -> tensor<2x8x64xf16>
+  return %0, %1 : tensor<2x64x64xf16>, tensor<2x8x64xf16>
 }
 func.func private @fits(%q: tensor<2x64x64xf16>, %k: tensor<2x64x64xf16>, %v: tensor<2x64x64xf16>) -> tensor<2x64x64xf16> {
   %0 = "adze.sin"(%q) : (tensor<2x64x64xf16>) -> tensor<2x64x64xf16>
   return %0 : tensor<2x64x64xf16>
 }
-func.func private @other(%q: tensor<2x40x64xf16>, %k: tensor<2x40x64xf16>, %v: tensor<2x40x64xf16>) -> tensor<2x40x64xf16> {
-  %0 = "adze.cos"(%q) : (tensor<2x40x64xf16>) -> tensor<2x40x64xf16>
-  return %0 : tensor<2x40x64xf16>
+func.func private @other(%q: tensor<2x8x64xf16>, %k: tensor<2x8x64xf16>, %v: tensor<2x8x64xf16>) -> tensor<2x8x64xf16> {
+  %0 = "adze.cos"(%q) : (tensor<2x8x64xf16>) -> tensor<2x8x64xf16>
+  return %0 : tensor<2x8x64xf16>
 }
 
 // CHECK-LABEL: func.func @f
