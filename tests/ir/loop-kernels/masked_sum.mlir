@@ -1,7 +1,7 @@
 // A sum of the elements before a place, the rest masked by zeros, runs up to that place alone.
 // RUN: adze opt %s --pass-pipeline='loop-kernels' | filecheck %s
 
-module attributes {adze.hints = {bytes_moved = 0 : i64, data_tiling = false, flops = 0 : i64, is_static = true, largest_work = 0 : i64}, adze.target = "cpu"} {
+module attributes {adze.hints = {bytes_moved = 0 : i64, data_tiling = false, flops = 0 : i64, is_static = true, largest_work = 0 : i64}, adze.target = "cpu:x86-64-v4"} {
   func.func @f(%x: tensor<64xf32>, %limits: tensor<6xi64>) -> tensor<6xf32> {
     %0 = "adze.scan"(%x, %limits) {adze.loop = "kernel: for this test", body = @step, carry_count = 0 : i64, constant_count = 1 : i64, length = array<i64: 6>, results = [tensor<6xf32>], reverse = false} : (tensor<64xf32>, tensor<6xi64>) -> tensor<6xf32>
     return %0 : tensor<6xf32>
@@ -22,7 +22,10 @@ module attributes {adze.hints = {bytes_moved = 0 : i64, data_tiling = false, flo
 // CHECK: scf.for {{.*}} to %c6
 // CHECK: %[[LIMIT:.*]] = arith.index_cast {{.*}} : i64 to index
 // CHECK: %[[LEAST:.*]] = arith.minsi %[[LIMIT]], %c64 : index
-// CHECK: %[[STOP:.*]] = arith.maxsi %[[LEAST]], %c0_0 : index
-// CHECK: scf.for {{.*}} = %c0_0 to %[[STOP]] step
+// CHECK: %[[STOP:.*]] = arith.maxsi %[[LEAST]], %c0_1 : index
+// CHECK: scf.for {{.*}} = %c0_1 to %[[TOGETHER:.*]] step %c64
+// CHECK-COUNT-4: vector.load
+// CHECK: scf.for {{.*}} = %[[TOGETHER]] to %[[WHOLE:.*]] step %c16
+// CHECK: scf.for {{.*}} = %[[WHOLE]] to %[[STOP]] step
 // CHECK-NOT: arith.cmpi
 // CHECK-NOT: arith.select

@@ -265,7 +265,7 @@ class _Combined(_Steps):
         )
 
     def combine(self, width: int) -> None:
-        """The loops: over several vectors, and over the steps that are left."""
+        """The loops: over several vectors, over one, and over the steps that are left."""
         ends = self._ends
         assert ends is not None
         load, combination, store = ends
@@ -284,14 +284,15 @@ class _Combined(_Steps):
 
         first, stop = (Number(value) for value in list(self.operation.operands)[:2])
         count = (stop - first).most(0)
-        whole = first + (count - count % (SUMS * width))
+        together, whole = (first + (count - count % each) for each in (SUMS * width, width))
         sums = carried(
             first,
-            whole,
+            together,
             [broadcast(identity, vector)] * SUMS,
             lambda at, *sums: [combined(at + k * width, width, total) for k, total in enumerate(sums)],
             SUMS * width,
         )
+        sums[:1] = carried(together, whole, sums[:1], lambda at, total: [combined(at, width, total)], width)
         (rest,) = carried(whole, stop, [identity], lambda at, total: [combined(at, 1, total)])
         all_sums = reduce(lambda x, y: applied(combination, [x, y]), sums)
         fast = mlir.ir.Attribute.parse("#arith.fastmath<reassoc>") if all_sums.is_float else None
