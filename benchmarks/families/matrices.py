@@ -188,6 +188,7 @@ ONE: tuple[Case, ...] = (
         lambda peer, a, b: peer.linalg.solve_triangular(a, b, lower=True),
         triangle(500, 1),
         tolerance=30.0,
+        quick=True,
     ),
     Case(
         "cho_solve 200",

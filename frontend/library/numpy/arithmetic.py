@@ -234,8 +234,9 @@ def float_power(x: Any, y: Any) -> Any:
     """`x ** y` in float64 or complex128, whatever the dtypes of the operands; in programs written for JAX in
     the inexact dtype that the operands meet in, as there."""
     if follows_jax():
-        is_whole = all(asarray_of(v).dtype not in INEXACT for v in (x, y))
-        return power(divide(x, 1) if is_whole else x, y)
+        if any(asarray_of(v).dtype in INEXACT for v in (x, y)):
+            return power(x, y)
+        return power(x, divide(y, 1)) if isinstance(x, int) else power(divide(x, 1), y)
     values, _ = prepared("float_power", np.float_power, (x, y))
     return ops.pow(*values)
 

@@ -54,12 +54,12 @@ class CallFunctions(Pass):
 
     def run(self, module: mlir.ir.Module) -> bool:
         """Whether there were such computations."""
-        target = target_of(module)
-        if not has_kernels(target):
-            return False
         by_symbol, kernels = functions(module), Kernels(module)
         shared = {name for name, function in by_symbol.items() if NO_INLINE in function.attributes}
         if not shared:
+            return False
+        target = target_of(module)
+        if not has_kernels(target):
             return False
         found = [
             computation

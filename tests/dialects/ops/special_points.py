@@ -18,6 +18,7 @@ import mpmath as mp
 INF, NAN = float("inf"), float("nan")
 
 FLAT = "constant on both sides"
+RELU6 = "relu6 has slope 0 at 0 and 6, as in jax.nn"
 SHARED = "at a tie a maximum or minimum passes half of the tangent to each"
 POLE = "a pole: one-sided limits of its derivatives"
 EDGE = "the end of the domain: the limit from inside"
@@ -384,8 +385,8 @@ NETWORKS = (
         "nn.relu6",
         lambda x: min(max(x, 0), 6),
         (1.0, -1.0, 30.0),
-        *both_zeros((0.5, 0), SHARED),
-        at(6.0, (0.5, 0), SHARED),
+        *both_zeros((0, 0), RELU6),
+        at(6.0, (0, 0), RELU6),
     ),
     row(
         "nn.hard_tanh",
@@ -398,15 +399,15 @@ NETWORKS = (
         "nn.hard_sigmoid",
         lambda x: min(max(x + 3, 0), 6) / 6,
         (0.0, -0.0, 1.0, 30.0),
-        at(3.0, (1 / 12, 0), SHARED),
-        at(-3.0, (1 / 12, 0), SHARED),
+        at(3.0, (0, 0), RELU6),
+        at(-3.0, (0, 0), RELU6),
     ),
     row(
         "nn.hard_swish nn.hard_silu",
         lambda x: x * min(max(x + 3, 0), 6) / 6,
         (0.0, -0.0, 1.0, -1.0, 30.0),
-        at(3.0, (1.25, 1 / 6), SHARED),
-        at(-3.0, (-0.25, 1 / 6), SHARED),
+        at(3.0, (1, 0), RELU6),
+        at(-3.0, (0, 0), RELU6),
     ),
     row(
         "nn.sparse_sigmoid",
@@ -712,6 +713,8 @@ NO_ROWS = {
 NO_FUNCTIONS_OF_VALUES = {
     "numpy.nextafter": "steps on the grid of floats have no derivative: an error says so",
     "lax.nextafter": "as numpy.nextafter",
+    "lax.stage": "the array itself",
+    "numpy.view": "its bits; a view of its own dtype is the array itself",
     "numpy.spacing": "as numpy.nextafter",
     "special.comb": "a count of choices, of integers",
     "lax.broadcast_like": "the second array only has a shape",

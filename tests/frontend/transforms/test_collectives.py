@@ -139,8 +139,10 @@ def test_error_of_several_names_where_one_is_taken() -> None:
     for call in (lambda x: gather(x, ("i", "j")), lambda x: permute(x, ("i", "j"), [(0, 1)])):
         with pytest.raises(AdzeError, match=r"axis_name is tuple: \('i', 'j'\), expected one name, a str"):
             in_grid(call, adze)(X)
-    with pytest.raises(AdzeError, match="axis_name is an empty tuple, expected at least one name"):
-        adze.vmap(lambda x: lax.psum(x, ()), axis_name="i")(X)
+
+
+def test_sum_over_no_axis_is_the_array_itself() -> None:
+    np.testing.assert_array_equal(adze.vmap(lambda x: lax.psum(x, ()), axis_name="i")(X), X)
 
 
 @pytest.mark.parametrize("perm", [[(0, 4)], [(0, 1), (0, 2)], [(0, 1), (2, 1)]])

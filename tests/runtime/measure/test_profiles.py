@@ -109,8 +109,8 @@ def test_a_program_that_fails_says_why(every_dtype: Compiled) -> None:
 
 
 def test_other_devices_have_no_profiles() -> None:
-    with pytest.raises(DeviceError, match="there are no profiles of cuda:0: IREE takes them of local-sync"):
-        profiles.record(b"", "cuda:0", "f", [], 3)
+    with pytest.raises(DeviceError, match="there are no profiles of hip:0: there are of local-sync"):
+        profiles.record(b"", "hip:0", "f", [], 3)
 
 
 def test_kernels_of_a_gpu_have_the_times_of_the_device() -> None:

@@ -96,7 +96,9 @@ def reflections(*, is_complete: bool) -> MakeKernel:
                     lanes, rows, reflected, width, copy, basis, vectors, turned, factors, sums,
                     others=columns - reflected, is_one_panel=is_one_panel,
                 )  # fmt: skip
-                transpose_in(lanes, lanes.stored(Matrix(source, lead)), copy, (rows, columns), strip)
+                transpose_in(
+                    lanes, lanes.stored(Matrix(source, lead)), copy, (rows, columns), strip, is_padded=False
+                )
                 work.reduce()
                 work.build()
                 transpose_out(lanes, basis, lanes.stored(Matrix(q, lead)), (rows, width), strip)
@@ -153,14 +155,17 @@ class Reflections:
 
     def build(self) -> None:
         """Apply the reflections, the last panel first, to the columns of an identity."""
-        self.begin()
+        self._put_identity(used_rows(self.lanes, self.width))
         self.apply_all(is_identity=True)
 
     def begin(self) -> None:
-        """Put an identity into the basis."""
+        """Put an identity into the basis, whose rows are then taken in whole vectors of them."""
+        self._put_identity(self.lanes.padded(self.width))
+
+    def _put_identity(self, count: Place) -> None:
         lanes = self.lanes
         end = lanes.stride(self.rows + lanes.width) if self.is_one_panel else lanes.padded(self.rows)
-        with loop(0, used_rows(lanes, self.width)) as row:
+        with loop(0, count) as row:
             _fill(lanes, self.basis, row, end)
             self.basis[row, row] = lanes.number(1.0)
 
@@ -187,7 +192,8 @@ class Reflections:
     def multiply(self) -> None:
         """The product of reflections whose factors alone are known, in the basis."""
         self._combine_all()
-        self.build()
+        self.begin()
+        self.apply_all(is_identity=True)
 
     def transform(self) -> None:
         """The product of reflections whose factors alone are known, applied to the rows of the basis."""

@@ -22,14 +22,18 @@ def transpose_in(
     sizes: tuple[Place, Place],
     strip: Matrix,
     start: Place = 0,
+    *,
+    is_padded: bool = True,
 ) -> None:
-    """Write the columns of `source` as rows of `target`, padded by zeros to whole vectors and `used_rows`.
+    """Write the columns of `source` as rows of `target`, padded by zeros to whole vectors and panels, or to
+    `used_rows`.
 
     `sizes`: how many rows of `source`, from `start` on, and how many columns. A row of `target` is padded by
     at least one vector more.
     """
     rows, columns = sizes
-    width, padded, used = lanes.width, lanes.padded(columns), used_rows(lanes, columns)
+    width, padded = lanes.width, lanes.padded(columns)
+    used = padded if is_padded else used_rows(lanes, columns)
     few = min(used, width) if isinstance(used, int) else width
     zero = lanes.filled(0.0)
     with loop(0, width) as row, loop(columns // width * width, padded, width) as place:

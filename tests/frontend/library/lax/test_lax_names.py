@@ -222,3 +222,10 @@ def test_groups_along_contracted_and_batched_axes() -> None:
         lax.ragged_dot_general(x, y, sizes, numbers)
     with pytest.raises(ShapeError, match="group sizes"):
         lax.ragged_dot_general(x, y, sizes[:, None], contracted)
+
+
+def test_names_beside_the_primitives() -> None:
+    x = np.array([0.5, 1.5, 7.0])
+    lax = adze.lax
+    np.testing.assert_array_equal(adze.jit(lambda x: lax.stage(x) * 2)(x), x * 2)
+    np.testing.assert_allclose(lax.polygamma(np.ones(3), x), jax.lax.polygamma(np.ones(3), x), rtol=1e-5)
