@@ -281,9 +281,7 @@ class Scope:
             bases = [base for base, _ in shifted]
         else:
             further = 0
-        may_be_negative = any(
-            more > 0 for _, more in shifted
-        )  # what is not a place until a constant is added
+        may_be_negative = any(more > 0 for _, more in shifted)  # before the constants are added
         key = (*bases, *sizes, may_be_negative)
         if key not in self.lanes:
             linear = linear_places(array, self.code.width, [self._operand(base) for base in bases])

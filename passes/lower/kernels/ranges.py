@@ -47,9 +47,13 @@ def _simplify(operations: Sequence[Operation]) -> int:
     replaced = _replace(operations)
     if replaced:
         for operation in reversed(operations):
-            if operation.name.startswith("arith.") and next(iter(operation.results[0].uses), None) is None:
+            if operation.name.startswith("arith.") and not any(map(_is_used, operation.results)):
                 operation.erase()
     return replaced
+
+
+def _is_used(value: Value) -> bool:
+    return next(iter(value.uses), None) is not None
 
 
 def simplify_ranges(module: mlir.ir.Module) -> int:
@@ -74,7 +78,7 @@ def _replace(operations: Iterable[Operation]) -> int:
                 replaced += 1
         elif operation.name in _EXTREMA and _is_integer(operation.results[0]):
             chosen = ranges.chosen(operation)
-            if chosen is not None and next(iter(operation.results[0].uses), None) is not None:
+            if chosen is not None and _is_used(operation.results[0]):
                 operation.results[0].replace_all_uses_with(chosen)
                 replaced += 1
     return replaced

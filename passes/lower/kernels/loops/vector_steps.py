@@ -246,9 +246,9 @@ class _Combined(_Steps):
         if isinstance(combination, mlir.ir.Block) or not _may_be_reordered(combination.operation):
             return None
         uses = [use.owner for value in (load.results[0], value) for use in value.uses]
-        return (
-            (load, combination.operation, store.operation) if uses == [combination, store.operation] else None
-        )
+        if uses != [combination, store.operation]:
+            return None
+        return load, combination.operation, store.operation
 
     @property
     def are_of_vectors(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adze.dialects import mlir
-from adze.passes.lower.kernels.ranges import simplify_ranges
+from adze.passes.lower.kernels.ranges import SimplifyRanges, simplify_ranges
 
 PROGRAM = """
 func.func @kernel(%b: i1, %n: i32) -> i1 {{
@@ -52,3 +52,31 @@ def decided(comparison: str) -> bool | None:
 )
 def test_comparisons(comparison: str, expected: bool | None) -> None:
     assert decided(comparison) is expected
+
+
+OF_TWO_RESULTS = """
+flow.executable private @e {
+  flow.executable.export public @f
+  builtin.module {
+    func.func @f(%n: i32) -> (i32, i32) {
+      %zero = arith.constant 0 : i32
+      %one = arith.constant 1 : i32
+      %bit = arith.andi %n, %one : i32
+      %clamped = arith.maxsi %bit, %zero : i32
+      %low, %high = arith.mului_extended %n, %n : i32
+      return %high, %clamped : i32, i32
+    }
+  }
+}
+"""
+
+
+def test_ops_of_which_one_result_is_used_stay() -> None:
+    """The upper half of a product, as in random bits."""
+    with mlir.ir.Context() as context, mlir.ir.Location.unknown():
+        mlir.load_dialects(context)
+        module = mlir.ir.Module.parse(OF_TWO_RESULTS)
+        assert SimplifyRanges().run(module)
+        text = str(module)
+    assert "arith.mului_extended" in text
+    assert "arith.maxsi" not in text
