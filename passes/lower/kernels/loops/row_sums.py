@@ -19,7 +19,7 @@ from ....ir.aliases import Operation, Value
 from ..builder import Array, Number, Place, broadcast, carried, constant, loop
 from ..element_code import applied
 from ..reduction_programs import COMBINING
-from .vector_reductions import Reduced, parts_of, reduction_of
+from .vector_reductions import Reduced, may_be_reordered, parts_of, reduction_of
 from .walk import operations_named
 
 NARROWEST: Final = 4  # steps side by side from which on vectors of them gain
@@ -56,11 +56,7 @@ def _combination(found: Reduced) -> tuple[Operation, Value] | None:
         return None
     operation = end.operands[0].owner.operation
     others = [v for v in operation.operands if v != total]
-    if operation.name not in COMBINING or len(others) != 1 or sum(1 for _ in total.uses) != 1:
-        return None
-    if operation.name in ("arith.addf", "arith.mulf") and "reassoc" not in str(
-        operation.attributes["fastmath"]
-    ):
+    if not may_be_reordered(operation) or len(others) != 1 or sum(1 for _ in total.uses) != 1:
         return None
     return operation, others[0]
 

@@ -17,6 +17,7 @@ from .....dialects import mlir
 from ....ir.aliases import Operation, Type, Value
 from ..builder import Array, Number, Place, index
 from ..element_code import applied
+from ..reduction_programs import COMBINING
 
 _WIDE: Final = (4, 8)
 _ANY: Final = (1, 2, 4, 8)
@@ -184,6 +185,13 @@ def _is_array(value: Value, bytes_: Sequence[int]) -> bool:
     """Whether an operand is an array of elements of so many bytes."""
     is_memref = isinstance(value.type, mlir.ir.MemRefType)
     return is_memref and _bytes(mlir.ir.MemRefType(value.type).element_type) in bytes_
+
+
+def may_be_reordered(operation: Operation) -> bool:
+    """Whether an op combines numbers, and may do so in any order."""
+    if operation.name in ("arith.addf", "arith.mulf"):
+        return "reassoc" in str(operation.attributes["fastmath"])
+    return operation.name in COMBINING
 
 
 def is_dense(value: Value) -> bool:

@@ -23,6 +23,7 @@ from ....ir.aliases import Operation, Type, Value
 from ..builder import Array, Number, Place, broadcast, carried, constant, index, loop
 from ..element_code import applied
 from ..reduction_programs import BITS, COMBINING
+from .vector_reductions import may_be_reordered
 from .walk import operations_named
 from .windows import base_of, number_of
 
@@ -243,7 +244,7 @@ class _Combined(_Steps):
         if len(loads) != 1 or (loads[0].buffer, loads[0].places) != (store.buffer, store.places):
             return None
         load, combination = loads[0].operation, value.owner
-        if isinstance(combination, mlir.ir.Block) or not _may_be_reordered(combination.operation):
+        if isinstance(combination, mlir.ir.Block) or not may_be_reordered(combination.operation):
             return None
         uses = [use.owner for value in (load.results[0], value) for use in value.uses]
         if uses != [combination, store.operation]:
@@ -302,13 +303,6 @@ class _Combined(_Steps):
         array, places = Array(access.buffer), tuple(Number(v) for v in access.places)
         number = applied(combination, [array[places], total])
         array[places] = applied(combination, [number, rest])
-
-
-def _may_be_reordered(operation: Operation) -> bool:
-    """Whether an op combines numbers in any order."""
-    if operation.name in ("arith.addf", "arith.mulf"):
-        return "reassoc" in str(operation.attributes["fastmath"])
-    return operation.name in COMBINING
 
 
 def _is_own(value: Value) -> bool:
