@@ -248,7 +248,7 @@ def simplify_tensors(module: mlir.ir.Module, sizes: Sizes = NO_SIZES) -> None:
     if sizes.operands:
         resolve_sizes(module, sizes)
         upstream(module, TIDY)
-        move_checks(module)
+        move_checks(module, sizes)
     for _ in range(ROUNDS):
         if not simplify_ranges(module):
             break

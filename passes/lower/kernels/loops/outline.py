@@ -67,8 +67,10 @@ def outline(module: mlir.ir.Module, loop: Operation, reader: Reader) -> Outlined
     ir = mlir.ir
     registered_dialect()
     used = tuple(k for k, result in enumerate(loop.results) if next(iter(result.uses), None) is not None)
-    arrays = tuple(dict.fromkeys(_passed(loop, reader)))
     known = SizesBefore(loop, functions(module), reader)
+    passed = tuple(_passed(loop, reader))
+    equal = {v: known.representative(v) for v in passed if is_number(v)}
+    arrays = tuple(dict.fromkeys(equal.get(v, v) for v in passed))
     numbers = {(k, axis): known.size(v, axis) for k, v in enumerate(arrays) for axis in dynamic_axes(v)}
     of_results = {
         (k, axis): size
@@ -87,6 +89,7 @@ def outline(module: mlir.ir.Module, loop: Operation, reader: Reader) -> Outlined
                 by_symbol[symbol].operation.clone()
         with ir.InsertionPoint(block):
             inside = dict(zip(operands, block.arguments, strict=True))
+            inside |= {size: inside[same] for size, same in equal.items()}
             values = [_repeated(value, inside) for value in loop.operands]
             copy = loop.clone().operation
             for position, value in enumerate(values):

@@ -16,6 +16,7 @@ from typing import Final
 from .....dialects import mlir
 from ....ir.aliases import Block, Operation, Value, ValueMap
 from ....ir.functions import functions
+from .decided_checks import always_holds
 from .destinations import DESTINATION, LOOPS
 from .errors import KernelError
 from .kept_apart import BARRIER
@@ -116,9 +117,16 @@ def _constant(value: Value) -> int:
 # -- checks ----------------------------------------------------------------------------------------
 
 
-def move_checks(module: mlir.ir.Module) -> None:
+def move_checks(module: mlir.ir.Module, sizes: Sizes) -> None:
     """Move the checks of the code to `@checks`, a function of the arguments of type `index`."""
-    found = operations_named(module, _ASSERT)
+    arguments = list(functions(module)[KERNEL].operation.regions[0].blocks[0].arguments)
+    known = {arguments[place] for each in (sizes.operands, sizes.results) for place in each.values()}
+    found = []
+    for check in operations_named(module, _ASSERT):
+        if always_holds(check.operands[0], known):
+            check.erase()
+        else:
+            found.append(check)
     if not found:
         return
     with _function_of_numbers(module, CHECKS, 0) as copied:
@@ -159,13 +167,15 @@ def _function_of_numbers(module: mlir.ir.Module, name: str, results: int) -> Ite
 
 
 def _loops_around(check: Operation) -> list[Operation]:
+    """The counted loops that a check is in: it is reached if none of them is empty."""
     loops = []
-    parent = check.parent.operation
-    while parent.name != "func.func":
-        if parent.name != "scf.for":
+    block = check.operation.block
+    while (parent := block.owner.operation).name != "func.func":
+        if parent.name == "scf.for":
+            loops.append(parent)
+        elif parent.name != "scf.while" or block.region != parent.regions[0]:
             raise KernelError("it checks sizes only where a condition holds")
-        loops.append(parent)
-        parent = parent.parent.operation
+        block = parent.block
     return loops
 
 

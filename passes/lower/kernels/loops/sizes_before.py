@@ -66,9 +66,13 @@ class SizesBefore:
             if source not in self._known:
                 self._known[source] = self._emitter.dim(source[0], axis=source[1])
             source = self._known[source]
-        while source in self._equal:
-            source = self._equal[source]
-        return source
+        return self.representative(source)
+
+    def representative(self, size: Value) -> Value:
+        """The one of the sizes equal to `size` that stands for all of them."""
+        while size in self._equal:
+            size = self._equal[size]
+        return size
 
     def of_result(self, number: int) -> tuple[Value, ...]:
         """The sizes of a result's axes that show at the call."""
@@ -122,10 +126,7 @@ class SizesBefore:
                 self._join(*application.operands)
 
     def _join(self, one: Value, other: Value) -> None:
-        while one in self._equal:
-            one = self._equal[one]
-        while other in self._equal:
-            other = self._equal[other]
+        one, other = self.representative(one), self.representative(other)
         if one != other:
             self._equal[other] = one
 

@@ -206,6 +206,32 @@ def in_turn(x: Any) -> Any:
     return lax.while_loop(goes_on, lambda s: (s[1] * HALF, s[0] * HALF, s[2] + 1), (x, x * 2, 0))
 
 
+def solved(a: Any, b: Any) -> Any:
+    """Conjugate gradients for a positive definite matrix, from zero on."""
+    matrix = a @ a.T + xp.eye(a.shape[0], dtype=np.float32)
+
+    def goes_on(state: Any) -> Any:
+        return (state[3] > 1e-3) & (state[4] < 4)
+
+    def step(state: Any) -> Any:
+        x, rest, towards, square, count = state
+        image = matrix @ towards
+        length = square / (towards @ image)
+        rest = rest - length * image
+        after = rest @ rest
+        return x + length * towards, rest, rest + after / square * towards, after, count + 1
+
+    return lax.while_loop(goes_on, step, (xp.zeros_like(b), b, b, b @ b, 0))[0]
+
+
+def combined(x: Any, y: Any) -> Any:
+    return lax.associative_scan(lambda p, q: (p[0] * q[0], q[0] * p[1] + q[1]), (x, y), reverse=True)[1]
+
+
+def first_large(x: Any) -> Any:
+    return lax.while_loop(lambda i: (i < 100) & (x[i] < 0.5), lambda i: i + 1, 0)
+
+
 def exchanged(x: Any, y: Any) -> Any:
     return lax.fori_loop(0, x.shape[0], lambda i, s: (s[1].at[i].set(s[0][i]), s[0]), (x, y))
 
@@ -303,6 +329,9 @@ CASES: Final = [
     *(Case(repeated(step, name), [("n", "m")], lengths=FEW) for name, step in UPDATED.items()),
     Case(parts_at_places, [("m",), ("n",)], lengths=FEW),
     *(Case(function, [("n",)], lengths=FEW) for function in (grows, in_turn)),
+    Case(solved, [("n", "n"), ("n",)], lengths=(0, 1, 2, 30)),
+    Case(combined, [("t", 3), ("t", 3)]),
+    Case(first_large, [("t",)], lengths=LENGTHS[1:]),
     *(Case(function, [("t", "b", 4)], lengths=FEW) for function in (batch_of_rows, gates)),
     Case(gradients_of_a_batch, [("t", "b", 4)], 3, lengths=FEW),
     Case(gradients_of_updates, [("t",)], 3, lengths=FEW[1:]),  # none is an error of the host's loop, too
@@ -359,6 +388,12 @@ def test_windows_that_do_not_fit_are_an_error_where_the_loop_has_steps() -> None
         compiled(two[:1], two)
 
 
+def test_a_window_of_a_condition_is_checked_before_the_loop() -> None:
+    compiled = adze.trace(first_large, adze.ShapeDtype(("t",), np.float32)).lower().compile()
+    with pytest.raises(RuntimeError, match="the window exceeds axis 0 of the array"):
+        compiled(np.ones(0, np.float32))
+
+
 def test_arrays_of_unequal_length_are_an_error() -> None:
     def products(x: Any, y: Any) -> Any:
         return lax.scan(lambda c, row: (c + row[0] * row[1], None), np.float32(0), (x, y))[0]
@@ -373,7 +408,8 @@ def test_arrays_of_unequal_length_are_an_error() -> None:
 
 def test_what_asks_for_windows_under_a_condition_stays_on_the_host() -> None:
     def search(x: Any) -> Any:
-        return lax.while_loop(lambda i: (i < 100) & (x[i] < 1), lambda i: i + 1, 0)
+        step = lambda s: (s[0] + 1, x[s[0]])  # noqa: E731
+        return lax.while_loop(lambda s: (s[0] < 100) & (s[1] < 1), step, (0, np.float32(0)))
 
     def chosen(x: Any) -> Any:
         return lax.fori_loop(0, 3, lambda i, c: lax.cond(c.sum() > 0, lambda c: c * 2, lambda c: c - 1, c), x)
