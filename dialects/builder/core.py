@@ -103,8 +103,11 @@ class BuilderCore(ABC, Generic[V]):
         """The application whose only result is `value`, or None; for `simplify` rules."""
         return None
 
-    def is_read_once(self, value: V) -> bool:
-        """Whether `value` is known to have one use, so that what makes it may be made otherwise."""
+    def is_read_once(self, value: V, times: int = 1) -> bool:
+        """Whether `value` is known to have one use, so that what makes it may be made otherwise.
+
+        Or one op that reads it so many `times`.
+        """
         return False
 
     def size_sum(self, m: int | V, n: int | V) -> int | V:

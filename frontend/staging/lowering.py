@@ -25,7 +25,12 @@ from ...passes.partition.divide import divide
 from ...passes.partition.layouts import Layout, Spec, part_of
 from ...passes.partition.traffic import stated_grids
 from ...passes.pipeline import OPTIMIZE, PIPELINE, SIMPLIFIED, Observer, for_target, run_pipeline
-from ...runtime.compile.compiler import NO_CONSTANT_EXPRESSIONS, VECTORIZE_LOOPS, CompileOptions
+from ...runtime.compile.compiler import (
+    NO_CONSTANT_EXPRESSIONS,
+    UNROLL_LOOPS,
+    VECTORIZE_LOOPS,
+    CompileOptions,
+)
 from ...runtime.distributed.division import Axes, Division
 from ...runtime.distributed.programs import Job
 from ...runtime.execute.host_calls import HostSite
@@ -59,10 +64,14 @@ class LoweredModule:
     def options(self) -> CompileOptions:
         """The compile options that the lowering asks for."""
         vectorizes = has_loop_kernels(self.module) or is_vectorized(self.module)
-        flags = VECTORIZE_LOOPS if vectorizes else ()
+        flags = VECTORIZE_LOOPS if vectorizes else (UNROLL_LOOPS,) if self._has_named_sizes() else ()
         if computes_nothing_constant(self.module):
             flags = (*flags, NO_CONSTANT_EXPRESSIONS)
         return CompileOptions(data_tiling=self.hints().data_tiling, extra_flags=flags)
+
+    def _has_named_sizes(self) -> bool:
+        """Whether a size of an argument shows at the call."""
+        return any(None in parameter.type.static_shape for parameter in self.program.parameters)
 
 
 def lowered_module(

@@ -50,7 +50,7 @@ def jacfwd(
 
         value, push, *aux = linearize(main, *values, has_aux=has_aux)
         results, result_tree = tree.flatten(value)
-        columns = [vmap(push, in_axes=0, out_axes=-1)(*_basis(values, i)) for i in range(len(values))]
+        columns = [_along_basis(push, values, i, out_axes=-1) for i in range(len(values))]
         per_result: list[Any] = []
         for position, result in enumerate(results):
             _differentiable(fun, result, holomorphic)
@@ -93,9 +93,8 @@ def jacrev(
         per_result: list[Any] = []
         for position, result in enumerate(results):
             _differentiable(fun, result, holomorphic)
-            rows = vmap(lambda *cotangents: pullback(tree.unflatten(result_tree, cotangents)), in_axes=0)(
-                *_basis(results, position)
-            )
+            pull = lambda *cotangents: pullback(tree.unflatten(result_tree, cotangents))  # noqa: E731
+            rows = _along_basis(pull, results, position, out_axes=0)
             parts = [
                 _block(row, result, value_, is_weak=value_.weak_type)
                 if value_.dtype in INEXACT
@@ -278,6 +277,17 @@ def _require_real(
                 where=user_location_text(),
                 hint="pass holomorphic=True for a holomorphic function, or take real and imaginary parts",
             )
+
+
+def _along_basis(push: Callable[..., Any], values: Sequence[Any], chosen: int, out_axes: int) -> Any:
+    """What `push` makes of each array of the standard basis of the chosen value, and zeros for the others.
+
+    Along `out_axes` of each result, unless the chosen value has one element.
+    """
+    if all(isinstance(n, int) and n == 1 for n in values[chosen].shape):
+        filled = [ops.full(int(k == chosen), value.shape, value.dtype) for k, value in enumerate(values)]
+        return push(*filled)
+    return vmap(push, in_axes=0, out_axes=out_axes)(*_basis(values, chosen))
 
 
 def _basis(values: Sequence[Any], chosen: int) -> list[Any]:

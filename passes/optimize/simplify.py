@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from math import prod
 from typing import Final
 
@@ -21,7 +22,8 @@ from ...dialects.builder.emitter import Emitter, Reader
 from ...dialects.codec import Codec
 from ...dialects.errors import MissingRuleError
 from ...dialects.op import Op, Undefined, as_tuple
-from ...dialects.types import TensorType, ValueType
+from ...dialects.ops.constants import Iota
+from ...dialects.types import INEXACT, TensorType, ValueType
 from ..analysis.effects import Effects
 from ..ir.aliases import Operation, Value, Values
 from ..ir.functions import function, functions, is_private, referenced, split_body
@@ -71,9 +73,10 @@ class _Run:
         self.effects = effects
         self.depth = 0
         self.too_deep = False
-        self.used_often: set[Value] = set()
+        self.used_often: dict[Value, int] = {}  # and how often at most, for a rule
         self.unknown = mlir.ir.Location.unknown(module.context)
         self.constants: dict[Value, np.ndarray] = {}
+        self.counts: set[Value] = set()  # of the constants, those that code counts
         self.splats: dict[Value, np.ndarray] = {}
         self.applications: dict[Value, Application] = {}
         self.seen: dict[tuple[object, ...], list[Value]] = {}
@@ -98,11 +101,12 @@ class _Run:
         return replacement
 
     def is_fixed_point(self) -> bool:
-        """Whether another round cannot change more: no op lay too deep, no value has fewer uses now."""
-        return not self.too_deep and not any(_has_one_use(v) for v in self.used_often)
+        """Whether another round cannot change more: no op lay too deep, no value has few uses now."""
+        return not self.too_deep and not any(_has_uses(v, n) for v, n in self.used_often.items())
 
     def _erase(self, operation: Operation) -> None:
-        self.used_often.difference_update(operation.results)
+        for result in operation.results:
+            self.used_often.pop(result, None)
         operation.erase()
 
     def _simplified(self, operation: Operation, application: Application) -> list[Value] | None:
@@ -124,11 +128,19 @@ class _Run:
             self.applications[results[0]] = application
             if application.op.is_constant:
                 self.constants[results[0]] = application.op.evaluate(**application.attributes)
+            elif self._is_small_count(application, results[0]):
+                self._count(results[0], application.op.evaluate(**application.attributes))
             elif application.op.is_broadcast and application.operands[0] in self.constants:
                 constant = self.constants[application.operands[0]]
                 if constant.size == 1:
                     self.splats[results[0]] = constant.reshape(())
         return None
+
+    def _is_small_count(self, application: Application, result: Value) -> bool:
+        """Whether an op counts, and only so far that its elements may be stored in the program."""
+        if application.op is not Iota:
+            return False
+        return _small_shape(self.reader.codec.read_type(result.type)) is not None
 
     def _by_rule(self, operation: Operation, application: Application) -> list[Value] | None:
         rule = application.op.simplify
@@ -161,8 +173,18 @@ class _Run:
             computed = op.evaluate(*known, **attributes)
         except MissingRuleError:  # A value that does not exist: an error only if something needs it.
             return None
+        arrays = [np.asarray(a) for a in as_tuple(computed)]
+        if any(v in self.counts for v in operands) and not all(a.dtype in INEXACT for a in arrays):
+            if len(arrays) == 1:
+                self._count(operation.results[0], arrays[0])
+            return None
         emitter = self._emitter(operation)
-        return [emitter.array(np.asarray(a)) for a in as_tuple(computed)]
+        return [emitter.array(array) for array in arrays]
+
+    def _count(self, value: Value, array: np.ndarray) -> None:
+        """Know integers or bools that stay code: places and masks are cheaper so than in memory."""
+        self.constants[value] = array
+        self.counts.add(value)
 
     def _array(self, value: Value) -> np.ndarray | None:
         """The constant `value`, a small one if it repeats a scalar; None if it is not known."""
@@ -244,16 +266,16 @@ class _SimplifyingEmitter(Emitter):
     def defining(self, value: Value) -> Application | None:
         return self.run.applications.get(value)
 
-    def is_read_once(self, value: Value) -> bool:
-        if _has_one_use(value):
+    def is_read_once(self, value: Value, times: int = 1) -> bool:
+        if _has_uses(value, times):
             return True
-        self.run.used_often.add(value)
+        self.run.used_often[value] = times
         return False
 
 
-def _has_one_use(value: Value) -> bool:
-    uses = iter(value.uses)
-    return next(uses, None) is not None and next(uses, None) is None
+def _has_uses(value: Value, count: int) -> bool:
+    """Whether `value` has just so many uses."""
+    return len(list(islice(value.uses, count + 1))) == count
 
 
 def _key(operation: Operation, application: Application) -> tuple[object, ...]:

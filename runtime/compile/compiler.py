@@ -58,10 +58,13 @@ _ALWAYS: Final = (
     "--iree-hal-executable-debug-level=0",
     "--iree-llvmcpu-debug-symbols=false",
 )
+UNROLL_LOOPS: Final = "--iree-llvmcpu-loop-unrolling=true"
+"""LLVM's unroller, for programs with sizes that show at the call, whose kernels get IREE's own tiles: what
+stores or loads a vector element by element is otherwise a loop that takes each through memory."""
 VECTORIZE_LOOPS: Final = (
     "--iree-llvmcpu-loop-vectorization=true",
     "--iree-llvmcpu-slp-vectorization=true",
-    "--iree-llvmcpu-loop-unrolling=true",
+    UNROLL_LOOPS,
     "--iree-llvmcpu-loop-interleaving=true",
 )
 """LLVM's vectorizer, for programs with loops as kernels. It keeps the order of all float operations but of

@@ -44,6 +44,7 @@ from ...protocols import (
 from ...types import ANY, Dimension, TensorType, merge_shapes, same_dimension
 from ..constants import Dim
 from ..elementwise.family import repeated
+from .free_permutations import permuted_freely
 
 
 class Movement(Op):
@@ -265,7 +266,7 @@ class Transpose(Movement):
             first = inner.attributes["permutation"]
             return b.transpose(inner.operands[0], permutation=tuple(first[axis] for axis in permutation))
         if inner.op.permuted is None or not b.is_read_once(x):
-            return None
+            return permuted_freely(b, x, tuple(permutation))
         return inner.op.permuted(b, tuple(permutation), *inner.operands, **inner.attributes)
 
     @staticmethod

@@ -13,7 +13,9 @@ import pytest
 import adze
 import adze.numpy as anp
 from adze import ShapeDtype
+from adze.frontend.staging.lowering import lowered_module
 from adze.frontend.tracing.interpreter import ops
+from adze.runtime.compile.compiler import UNROLL_LOOPS, VECTORIZE_LOOPS
 
 X = np.ones((8, 784), np.float32)
 W = np.ones((784, 10), np.float32)
@@ -167,3 +169,12 @@ def test_program_without_results_does_something_if_it_has_an_effect() -> None:
     assert adze.trace(lambda x: x + 1, spec).does_anything()
     assert not adze.trace(lambda x: None, spec).does_anything()
     assert adze.trace(lambda x: ops.print(x, format="{}") or None, spec).does_anything()
+
+
+def test_llvm_unrolls_loops_of_named_sizes() -> None:
+    def flags(*shape: Any) -> tuple[str, ...]:
+        traced = adze.trace(anp.sin, adze.ShapeDtype(shape, np.float32))
+        return lowered_module(traced.program, "cpu").options().flags()
+
+    assert UNROLL_LOOPS in flags("n", 3)
+    assert not set(VECTORIZE_LOOPS) & set(flags(2000, 3))
