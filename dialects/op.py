@@ -215,6 +215,8 @@ class Op:
     """For each result the position of an operand of its shape; for ops that do not show it by themselves."""
     is_constant: ClassVar[bool] = False
     """Whether its result is an array that its attributes state."""
+    is_count: ClassVar[bool] = False
+    """Whether its result are the places along an axis, which code counts."""
     is_elementwise: ClassVar[bool] = False
     """Whether each element of the result depends on the elements at the same place alone."""
     is_movement: ClassVar[bool] = False

@@ -71,6 +71,7 @@ class Iota(Op):
 
     name = "iota"
     is_cheap = True
+    is_count = True
     record = Counting
 
     @staticmethod

@@ -22,7 +22,6 @@ from ...dialects.builder.emitter import Emitter, Reader
 from ...dialects.codec import Codec
 from ...dialects.errors import MissingRuleError
 from ...dialects.op import Op, Undefined, as_tuple
-from ...dialects.ops.constants import Iota
 from ...dialects.types import INEXACT, TensorType, ValueType
 from ..analysis.effects import Effects
 from ..ir.aliases import Operation, Value, Values
@@ -138,7 +137,7 @@ class _Run:
 
     def _is_small_count(self, application: Application, result: Value) -> bool:
         """Whether an op counts, and only so far that its elements may be stored in the program."""
-        if application.op is not Iota:
+        if not application.op.is_count:
             return False
         return _small_shape(self.reader.codec.read_type(result.type)) is not None
 
