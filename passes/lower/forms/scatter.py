@@ -72,6 +72,7 @@ def lower_scatter(
             reshape(b, updates, [count, columns]),
         )
         return reshape(b, folded, shape)
+    row = _axes_of_rows(row, columns)
     operands = [reshape(b, updates, [count, *row]), reshape(b, where, [count, 1])]
     if own.mode == "drop":
         operands.append(reshape(b, inside, [count]))
@@ -84,6 +85,15 @@ def lower_scatter(
     x = owned(ctx, x, ctx.result_type.dtype)
     target = reshape(b, x, [rows, *row])
     return reshape(b, _emit_scatter(ctx, own.kind, operands, target, own.unique_indices), shape)
+
+
+def _axes_of_rows(row: tuple[Size, ...], columns: Size) -> tuple[Size, ...]:
+    """The axes of the rows that are scattered; rows of one element are elements.
+
+    Observed: on Vulkan IREE's compiler dies of rows of one element, or refuses them, where the update is a
+    slice of what was reversed, sorted or summed up (`m.at[i].set(flip(x)[0])` of f32[3,1], i32[] and f32[3]).
+    """
+    return () if columns == 1 else row
 
 
 def _scatter_by_kernel(
