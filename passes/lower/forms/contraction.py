@@ -300,7 +300,10 @@ def _tiled_product(
     if form is None:
         tiles = gpu_products.tiles(ctx.target, sizes, loops, carried) if source == carried else None
         matrix_tiles = gpu_products.matrix_tiles(ctx.target, sizes, loops, source, carried)
-        product = _emit_product(b, left, right, sizes, loops, source, carried, tiles or matrix_tiles)
+        tiles_of_blocks = gpu_products.block_tiles(ctx.target, sizes, loops)
+        product = _emit_product(
+            b, left, right, sizes, loops, source, carried, tiles or matrix_tiles or tiles_of_blocks
+        )
         # IREE would compute the transpose itself, of which it drops the tiles.
         return b.materialise(product) if tiles is not None and _is_transposed(ctx) else product
     if form.panel is None:

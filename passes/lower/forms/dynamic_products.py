@@ -1,4 +1,4 @@
-"""Products on CUDA of which some sizes are known only when the program runs, in blocks of known sizes.
+"""Products on GPUs of which some sizes are known only when the program runs, in blocks of known sizes.
 
 Input: the factors of a product, whose rows, columns or terms have no known number. Output: the product.
 Idea: IREE computes each element of such a product by a workgroup of its own, without tensor cores. With zeros
@@ -63,7 +63,7 @@ def _product_of_blocks(
     padded: dict[str, Size] = {**sizes, "p": count, letter: block}
     whole = b.calculate("size_mul", count, block)
     left, right = (_in_blocks(b, factor, letter, padded, whole, source) for factor in factors)
-    if letter == "m" and source == carried:
+    if letter == "m" and (source == carried or gpu_products.is_through_spirv(ctx.target)):
         left = _with_rows_last(b, left)
     at = loops.index("n" if letter == "n" else "m")
     product = b.materialise(multiply(left, right, padded, [*loops[:at], "p", *loops[at:]]))

@@ -16,7 +16,7 @@ import numpy as np
 
 from ....dialects.types import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64
 from ....runtime.targets import Target, TargetKind
-from .texts import gpu_matrix_text, gpu_tiles_text, rounded_up
+from .texts import gpu_matrix_text, gpu_tiles_text, rounded_up, spirv_tiles_text
 
 if TYPE_CHECKING:
     from iree.compiler import ir
@@ -116,6 +116,16 @@ def is_tiled(target: Target) -> bool:
     )
 
 
+def is_through_spirv(target: Target) -> bool:
+    """Whether IREE compiles kernels through SPIR-V, where products of known sizes have tiles of its own."""
+    return target.kind in (TargetKind.VULKAN, TargetKind.METAL)
+
+
+def has_blocks(target: Target) -> bool:
+    """Whether products of unknown sizes are computed in blocks of known ones."""
+    return is_tiled(target) or is_through_spirv(target)
+
+
 def is_static(sizes: Mapping[str, Size], loops: Sequence[str]) -> bool:
     """Whether the sizes of all loops are known."""
     return all(isinstance(sizes[letter], int) for letter in loops)
@@ -136,7 +146,7 @@ def block_of(
     """
     unknown = [letter for letter in "mnk" if not isinstance(sizes[letter], int)]
     known = [n for letter in "mnk" if isinstance(n := sizes[letter], int)]
-    if not is_tiled(target) or dtype not in TILED or len(unknown) != 1 or "p" in loops:
+    if not has_blocks(target) or dtype not in TILED or len(unknown) != 1 or "p" in loops:
         return None
     if min(known) < TILES[1]:
         return None
@@ -154,7 +164,7 @@ def blocks_of(
     """
     unknown = [letter for letter in "mnk" if not isinstance(sizes[letter], int)]
     known = [n for letter in "mnk" if isinstance(n := sizes[letter], int)]
-    if not is_tiled(target) or dtype not in TILED or len(unknown) < 2 or "p" in loops:
+    if not has_blocks(target) or dtype not in TILED or len(unknown) < 2 or "p" in loops:
         return None
     return dict.fromkeys("mnk", TILES[1]) if min(known, default=LEAST) >= LEAST else None
 
@@ -186,6 +196,24 @@ def tiles(target: Target, sizes: Mapping[str, Size], loops: Sequence[str], dtype
         thread=per_loop(loops, m=chosen.rows_of_thread, n=chosen.columns_of_thread),
         reduction=[{"q": 1, "k": chosen.depth}.get(letter, 0) for letter in loops],
         threads=chosen.threads,
+    )
+
+
+def block_tiles(target: Target, sizes: Mapping[str, Size], loops: Sequence[str]) -> str | None:
+    """Tiles in SPIR-V of a product of blocks whose number is not known, in which IREE has one sum a thread.
+
+    Counted in SPIR-V, and timed on lavapipe alone: what IREE takes for products of known sizes there.
+    """
+    if not is_through_spirv(target) or not is_in_blocks(sizes, loops) or is_static(sizes, loops):
+        return None
+    if any(sizes[letter] % TILES[1] for letter in "mnk"):
+        return None
+    kept = [letter for letter in loops if letter not in SUMMED]
+    return spirv_tiles_text(
+        workgroup=per_loop(kept, m=TILES[1], n=TILES[1]),
+        thread=per_loop(kept, m=8, n=8),
+        reduction=[{"q": 1, "k": 4}.get(letter, 0) for letter in loops],
+        threads=(8, 8),
     )
 
 

@@ -72,6 +72,20 @@ def gpu_tiles_text(
     )
 
 
+def spirv_tiles_text(
+    *, workgroup: Sequence[int], thread: Sequence[int], reduction: Sequence[int], threads: tuple[int, int]
+) -> str:
+    """As `tiles_text`, for a product in SPIR-V whose threads load vectors from global memory."""
+    levels = [list(workgroup), list(thread), list(reduction)]
+    across, down = threads
+    return (
+        "#iree_codegen.compilation_info<lowering_config = "
+        f"#iree_codegen.lowering_config<tile_sizes = {levels}>, "
+        "translation_info = #iree_codegen.translation_info<pipeline = "
+        f"#iree_gpu.spirv_pipeline<BaseVectorize> workgroup_size = [{across}, {down}, 1]>>"
+    )
+
+
 def gpu_matrix_text(
     *, kind: str, workgroup: Sequence[int], subgroup: Sequence[int], reduction: Sequence[int], threads: int
 ) -> str:
