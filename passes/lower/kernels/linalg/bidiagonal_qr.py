@@ -9,13 +9,14 @@ as by dividing and conquering.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from ..builder import Number, Place, branches, carried, choose, index, repeated
-from .rotations import Rotations
+from .rotations import Rotating
 from .vectors import Lanes, Matrix, magnitude, root
 
 MOST: Final = 30  # sweeps for each singular value; two are usual
@@ -34,23 +35,20 @@ class BidiagonalValues:
     lines: Matrix
     diagonal: int
     beside: int
-    rotations: Rotations | None
+    rotations: Rotating | None
 
-    def solve(self) -> Number:
-        """Make all elements beside the diagonal negligible; zero, or NaN if some are not in the end."""
+    def solve(self, largest: Number | None = None) -> Number:
+        """Make all elements beside the diagonal negligible; zero, or NaN if some are not in the end.
+
+        `largest`: the largest magnitude of a matrix that this one is a block of.
+        """
         lanes, lines = self.lanes, self.lines
         zero = lanes.number(0.0)
         lines[self.beside, 0] = zero
         lines[self.beside, self.size] = zero
-
-        def largest(place: Number, most: Number) -> list[Number]:
-            for line in (self.diagonal, self.beside):
-                size = magnitude(lines[line, place])
-                most = choose(size > most, size, most)
-            return [most]
-
-        (most,) = carried(0, self.size, [zero], largest)
-        least = most * float(np.finfo(lanes.dtype).eps)
+        if largest is None:
+            largest = largest_of(lanes, lines, (self.diagonal, self.beside), self.size)
+        least = largest * float(np.finfo(lanes.dtype).eps)
 
         def is_left(last: Number, sweeps: Number, done: Number) -> Number:
             return (last > 0) & (done < MOST * self.size)
@@ -138,12 +136,12 @@ class BidiagonalValues:
         start = (magnitude(head) - shift) * (choose(head < 0.0, -one, one) + shift / head)
 
         def chase(row: Number, f: Number, g: Number, mine: Number, beside: Number) -> list[Number]:
-            cosine, sine, length = self._rotation(f, g)
+            cosine, sine, length = rotation(self.lanes, f, g)
             lines[e, row] = length
             f, beside = cosine * mine + sine * beside, cosine * beside - sine * mine
             following = lines[d, row + 1]
             g, following = sine * following, cosine * following
-            other_cosine, other_sine, length = self._rotation(f, g)
+            other_cosine, other_sine, length = rotation(self.lanes, f, g)
             lines[d, row] = length
             f = other_cosine * beside + other_sine * following
             following = other_cosine * following - other_sine * beside
@@ -166,10 +164,10 @@ class BidiagonalValues:
         def chase(
             row: Number, cosine: Number, other_cosine: Number, other_sine: Number, mine: Number
         ) -> list[Number]:
-            cosine, sine, length = self._rotation(mine * cosine, lines[e, row + 1])
+            cosine, sine, length = rotation(self.lanes, mine * cosine, lines[e, row + 1])
             lines[e, row] = other_sine * length
             following = lines[d, row + 1]
-            other_cosine, other_sine, length = self._rotation(other_cosine * length, following * sine)
+            other_cosine, other_sine, length = rotation(self.lanes, other_cosine * length, following * sine)
             lines[d, row] = length
             self._keep(sweep, row, (cosine, sine), (other_cosine, other_sine))
             return [cosine, other_cosine, other_sine, following]
@@ -181,12 +179,35 @@ class BidiagonalValues:
         lines[d, last] = length * other_cosine
         lines[e, last] = length * other_sine
 
-    def _rotation(self, f: Number, g: Number) -> tuple[Number, Number, Number]:
-        """The cosine and sine that rotate `g` to zero, and the length; a tiny pair loses its `g`."""
-        lanes = self.lanes
-        squares = lanes.add_product(f, f, g * g)
-        is_tiny = squares < TINY[lanes.dtype.itemsize]
-        length = root(squares)
-        cosine = choose(is_tiny, lanes.number(1.0), f / length)
-        sine = choose(is_tiny, lanes.number(0.0), g / length)
-        return cosine, sine, choose(is_tiny, f, length)
+
+def largest_of(lanes: Lanes, lines: Matrix, rows: Sequence[int], size: Place) -> Number:
+    """The largest magnitude in the first elements of rows."""
+
+    def larger(place: Number, most: Number) -> list[Number]:
+        for row in rows:
+            here = magnitude(lines[row, place])
+            most = choose(here > most, here, most)
+        return [most]
+
+    return carried(0, size, [lanes.number(0.0)], larger)[0]
+
+
+def poison_of(lanes: Lanes, lines: Matrix, rows: Sequence[int], size: Place) -> Number:
+    """Zero, or NaN if the first elements of rows have NaN or infinity."""
+
+    def add(place: Number, so_far: Number) -> list[Number]:
+        for row in rows:
+            so_far = so_far + lines[row, place] * 0.0
+        return [so_far]
+
+    return carried(0, size, [lanes.number(0.0)], add)[0]
+
+
+def rotation(lanes: Lanes, f: Number, g: Number) -> tuple[Number, Number, Number]:
+    """The cosine and sine that rotate `g` to zero, and the length; a tiny pair loses its `g`."""
+    squares = lanes.add_product(f, f, g * g)
+    is_tiny = squares < TINY[lanes.dtype.itemsize]
+    length = root(squares)
+    cosine = choose(is_tiny, lanes.number(1.0), f / length)
+    sine = choose(is_tiny, lanes.number(0.0), g / length)
+    return cosine, sine, choose(is_tiny, f, length)

@@ -9,6 +9,7 @@ by level, by the roots of a secular equation and by products with their vectors.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -33,16 +34,54 @@ INTEGERS: Final = 7
 """Rows of integers (`deflation.py`)."""
 
 
-def conquer_sizes(lanes: Lanes, size: Place) -> list[tuple[Place, Place]]:
+def conquer_sizes(lanes: Lanes, size: Place, lines: int = LINES) -> list[tuple[Place, Place]]:
     """Rows and columns of the scratch: distances, vectors side by side, numbers, strips and panels."""
     length, padded = lanes.stride(size + 2 * lanes.panel), lanes.padded(size)
-    return [(padded, length), (padded, length), (LINES, length), *pack_sizes(lanes, size)]
+    return [(padded, length), (padded, length), (lines, length), *pack_sizes(lanes, size)]
 
 
 def conquer_integers(lanes: Lanes, count: Size, size: Place) -> Result:
     """The scratch for integers."""
     columns = lanes.stride(size + 2 * lanes.panel)
     return scratch_of(count, (INTEGERS, columns), mlir.ir.IntegerType.get_signless(32))
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """How so many columns are divided: into a power of two of blocks, which begin at whole panels."""
+
+    lanes: Lanes
+    size: Place
+
+    @property
+    def count(self) -> Place:
+        """The greatest power of two that is at most the count of leaves, or 1."""
+        leaves = self._leaves
+        if isinstance(leaves, Number):
+            return repeated([index(1)], lambda blocks: blocks * 2 <= leaves, lambda blocks: [blocks * 2])[0]
+        return 1 << max(leaves.bit_length() - 1, 0)
+
+    def bound(self, block: Number, blocks: Place) -> Number:
+        """Where one of so many blocks begins."""
+        return (block * self._leaves // blocks * self._leaf).least(index(self.size))
+
+    def merge_all(self, merge: Callable[[Number, Number, Number], None]) -> None:
+        """`merge(start, middle, end)` pairs of blocks, level by level, until one is left."""
+
+        def level(pairs: Number) -> list[Number]:
+            with loop(0, pairs) as pair:
+                merge(*(self.bound(pair * 2 + n, pairs * 2) for n in range(3)))
+            return [pairs // 2]
+
+        repeated([index(self.count // 2)], lambda pairs: pairs > 0, level)
+
+    @property
+    def _leaf(self) -> int:
+        return max(LEAF, self.lanes.panel)
+
+    @property
+    def _leaves(self) -> Place:
+        return ceil_divided(self.size, self._leaf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,26 +104,12 @@ class Conquer:
     def solve(self) -> Number:
         """Solve leaves, then merge; zero, or NaN if there is no answer."""
         poison = self._finite(self.beside, self._finite(self.diagonal, self.lanes.number(0.0)))
-        self._begin()
-        blocks = self._blocks()
+        begin(self.lanes, self.size, (self.basis,), self.numbers, self.integers)
+        blocks = Blocks(self.lanes, self.size)
         self._solve_leaves(blocks)
         poison = self._finite(self.diagonal, poison)
-
-        def level(pairs: Number) -> list[Number]:
-            with loop(0, pairs) as pair:
-                start, middle, end = (self._bound(pair * 2 + n, pairs * 2) for n in range(3))
-                self._merge(start, middle, end)
-            return [pairs // 2]
-
-        repeated([index(blocks // 2)], lambda pairs: pairs > 0, level)
+        blocks.merge_all(self._merge)
         return poison
-
-    def _blocks(self) -> Place:
-        """The greatest power of two that is at most the count of leaves, or 1."""
-        leaves = self._leaves
-        if isinstance(leaves, Number):
-            return repeated([index(1)], lambda blocks: blocks * 2 <= leaves, lambda blocks: [blocks * 2])[0]
-        return 1 << max(leaves.bit_length() - 1, 0)
 
     def _finite(self, line: int, poison: Number) -> Number:
         """Replace a row by zeros if it, or another one, has NaN or infinity; NaN then, else zero."""
@@ -94,51 +119,18 @@ class Conquer:
             lines[line, place] = self.lanes.number(0.0)
         return poison
 
-    @property
-    def _leaf(self) -> int:
-        return max(LEAF, self.lanes.panel)
-
-    @property
-    def _leaves(self) -> Place:
-        return ceil_divided(self.size, self._leaf)
-
-    def _bound(self, block: Number, blocks: Place) -> Number:
-        """Where one of so many blocks begins."""
-        return (block * self._leaves // blocks * self._leaf).least(index(self.size))
-
-    def _begin(self) -> None:
-        """An identity as the basis, zeros in integers, and positions."""
-        lanes, width, end = self.lanes, self.lanes.width, self.lanes.padded(self.size)
-        with loop(0, end) as row:
-            with loop(0, end, width) as place:
-                self.basis[row, place] = lanes.filled(0.0)
-            self.basis[row, row] = lanes.number(1.0)
-        zero = index(0).as_integer(mlir.ir.IntegerType.get_signless(32))
-        columns = lanes.stride(self.size + 2 * lanes.panel)
-        with loop(0, columns) as place:
-            for line in range(INTEGERS):
-                self.integers[line, place] = zero
-
-        def count(place: Number, position: Number) -> list[Number]:
-            self.numbers[POSITIONS, place] = position
-            for line in (POLES, WEIGHTS, ROOTS):
-                self.numbers[line, place] = lanes.number(0.0)
-            return [position + 1.0]
-
-        carried(0, columns, [lanes.number(0.0)], count)
-
-    def _solve_leaves(self, blocks: Place) -> None:
+    def _solve_leaves(self, blocks: Blocks) -> None:
         """Cut the matrix into blocks, and solve each."""
-        lines = self.lines
-        with loop(1, blocks) as block:
-            start = self._bound(block, blocks)
+        lines, count = self.lines, blocks.count
+        with loop(1, count) as block:
+            start = blocks.bound(block, count)
             cut = lines[self.beside, start - 1]
             self.numbers[CUTS, start] = cut
             size = choose(cut < 0.0, -cut, cut)
             for place in (start - 1, start):
                 lines[self.diagonal, place] = lines[self.diagonal, place] - size
-        with loop(0, blocks) as block:
-            start, end = self._bound(block, blocks), self._bound(block + 1, blocks)
+        with loop(0, count) as block:
+            start, end = blocks.bound(block, count), blocks.bound(block + 1, count)
             padded = (end + (self.lanes.panel - 1)) // self.lanes.panel * self.lanes.panel
             rotations = AtOnce(self.lanes, self.basis, start, padded)
             Tridiagonal(self.lanes, end, lines, self.diagonal, self.beside, rotations, start).solve()
@@ -155,8 +147,8 @@ class Conquer:
             numbers[CHANGES, row] = self.basis[row, middle] * half
         rho = choose(cut < 0.0, -cut, cut) * 2.0
         deflation = Deflation(
-            lanes, self.lines, self.diagonal, numbers, (CHANGES, KEPT_CHANGES), self.integers, self.basis,
-            self.compact, (start, middle, end),
+            lanes, self.lines, self.diagonal, numbers, (CHANGES, KEPT_CHANGES), self.integers,
+            (self.basis,), self.compact, (start, middle, end),
         )  # fmt: skip
         count = deflation.run(rho)
         with when(count > 0):
@@ -180,15 +172,40 @@ class Conquer:
         equation.solve()
         Vectors(equation, numbers, KEPT_CHANGES, LENGTHS).write()
         packed = Packed(lanes, self.strips, self.panels)
-        deflation.gather(count)
-        start, middle, _ = deflation.block
+        start, middle, end = deflation.block
+        others = end - start - count
+        deflation.gather(self.basis, count, others)
         target = (self.basis, start, count)
         upper, lower = deflation.parts()
         packed.product(target, (start, middle), upper, self.distances, self.compact)
         packed.product(target, (middle, deflation.padded), lower, self.distances, self.compact)
-        deflation.scatter(count)
+        deflation.scatter(self.basis, count, others)
+        deflation.move_values(count, others)
         with loop(0, count) as p:
             self.lines[self.diagonal, start + p] = numbers[ROOTS, p]
+
+
+def begin(lanes: Lanes, size: Place, bases: Sequence[Matrix], numbers: Matrix, integers: Matrix) -> None:
+    """Identities as bases, zeros in integers, and positions."""
+    width, end = lanes.width, lanes.padded(size)
+    with loop(0, end) as row:
+        for basis in bases:
+            with loop(0, end, width) as place:
+                basis[row, place] = lanes.filled(0.0)
+            basis[row, row] = lanes.number(1.0)
+    zero = index(0).as_integer(mlir.ir.IntegerType.get_signless(32))
+    columns = lanes.stride(size + 2 * lanes.panel)
+    with loop(0, columns) as place:
+        for line in range(INTEGERS):
+            integers[line, place] = zero
+
+    def count(place: Number, position: Number) -> list[Number]:
+        numbers[POSITIONS, place] = position
+        for line in (POLES, WEIGHTS, ROOTS):
+            numbers[line, place] = lanes.number(0.0)
+        return [position + 1.0]
+
+    carried(0, columns, [lanes.number(0.0)], count)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ class Deflation:
     """Two blocks of rows: from the first to the second number of `block`, from there to the third.
 
     Row `diagonal` of `lines` has values; of `numbers`, the first of `changes` the elements by rows of the
-    basis, the second those that are kept.
+    bases, the second those that are kept. Vectors of all `bases` are rotated alike.
     """
 
     lanes: Lanes
@@ -54,17 +54,25 @@ class Deflation:
     numbers: Matrix
     changes: tuple[int, int]
     integers: Matrix
-    basis: Matrix
+    bases: tuple[Matrix, ...]
     compact: Matrix
     block: tuple[Number, Number, Number]
 
-    def run(self, rho: Number) -> Number:
-        """Find what is kept of a change with this factor; how many poles."""
+    def run(self, rho: Number, tolerance: Number | None = None, *, keeps_first: bool = False) -> Number:
+        """Find what is kept of a change with this factor; how many poles.
+
+        `tolerance`: what is negligible. `keeps_first`: the row of the least value is the first pole in any
+        case, and its vectors are not zero in either block.
+        """
         start, middle, end = self.block
         self._rank()
         with loop(start, end) as row:
             self._note(KINDS, row, choose(row < middle, index(FIRST), index(SECOND)))
-        tolerance = self._tolerance()
+        tolerance = self._tolerance() if tolerance is None else tolerance
+        if keeps_first:
+            least = self._noted(ORDER, start)
+            self._note(KINDS, least, index(BOTH))
+            self._keep(index(0), least)
 
         def look(n: Number, kept: Number, dropped: Number, pending: Number, has: Number) -> list[Number]:
             row = self._noted(ORDER, n)
@@ -85,8 +93,8 @@ class Deflation:
 
             return branches(is_small, types, drop, compare)
 
-        zero = index(0)
-        kept, _, pending, has = carried(start, end, [zero, zero, zero, zero], look)
+        zero, before = index(0), 1 if keeps_first else 0
+        kept, _, pending, has = carried(start + before, end, [index(before), zero, zero, zero], look)
 
         def keep_last() -> list[Number]:
             self._keep(kept, pending)
@@ -111,22 +119,32 @@ class Deflation:
         first, both, second = (self._noted(COUNTS, kind) for kind in range(3))
         return (index(0), first + both), (first, first + both + second)
 
-    def gather(self, count: Number) -> None:
-        """Put vectors side by side: those that are kept, then the others."""
-        start, _, end = self.block
+    def gather(self, basis: Matrix, count: Number, others: Number) -> None:
+        """Put vectors side by side: those that are kept, then so many others."""
+        start = self.block[0]
         with loop(0, count) as pole:
-            self._copy((self.basis, self._noted(KEPT, pole)), (self.compact, self.place(pole)))
-        with loop(count, end - start) as n:
-            row = self._noted(DROPPED, start + n - count)
-            self._copy((self.basis, row), (self.compact, n))
-            self.numbers[self.changes[0], start + n] = self.lines[self.diagonal, row]
+            self._copy((basis, self._noted(KEPT, pole)), (self.compact, self.place(pole)))
+        with loop(0, others) as n:
+            self._copy((basis, self._noted(DROPPED, start + n)), (self.compact, count + n))
 
-    def scatter(self, count: Number) -> None:
-        """Put the others, and their values, behind what is kept."""
-        start, _, end = self.block
-        with loop(count, end - start) as n:
-            self._copy((self.compact, n), (self.basis, start + n))
-            self.lines[self.diagonal, start + n] = self.numbers[self.changes[0], start + n]
+    def scatter(self, basis: Matrix, count: Number, others: Number) -> None:
+        """Put the others behind what is kept."""
+        with loop(count, count + others) as n:
+            self._copy((self.compact, n), (basis, self.block[0] + n))
+
+    def move_values(self, count: Number, others: Number) -> None:
+        """Put the values of the others behind what is kept."""
+        start = self.block[0]
+        with loop(0, others) as n:
+            self.numbers[self.changes[0], start + n] = self.lines[
+                self.diagonal, self._noted(DROPPED, start + n)
+            ]
+        with loop(0, others) as n:
+            self.lines[self.diagonal, start + count + n] = self.numbers[self.changes[0], start + n]
+
+    def leave(self, count: Number, row: Number) -> None:
+        """Count a row behind the block as the last one that is not kept: it stays where it is."""
+        self._note(DROPPED, self.block[2] - count, row)
 
     def _copy(self, source: tuple[Matrix, Number], target: tuple[Matrix, Number]) -> None:
         (read, here), (written, there) = source, target
@@ -204,13 +222,14 @@ class Deflation:
 
     def _rotate(self, rows: tuple[Number, Number], rotation: tuple[Number, Number], length: Number) -> None:
         """Rotate the element of the first row into that of the second."""
-        (one, other), (cosine, sine), (start, _, end) = rows, rotation, self.block
+        (one, other), (cosine, sine), start = rows, rotation, self.block[0]
         self.numbers[self.changes[0], other] = length
         self.numbers[self.changes[0], one] = self.lanes.number(0.0)
         x, y = self.lines[self.diagonal, one], self.lines[self.diagonal, other]
         self.lines[self.diagonal, one] = x * cosine * cosine + y * sine * sine
         self.lines[self.diagonal, other] = x * sine * sine + y * cosine * cosine
-        rotate(self.lanes, self.basis, rows, rotation, (start, end))
+        for basis in self.bases:
+            rotate(self.lanes, basis, rows, rotation, (start, self.padded))
         mine, its = self._noted(KINDS, one), self._noted(KINDS, other)
         with when(mine.differs(its)):
             for row in rows:

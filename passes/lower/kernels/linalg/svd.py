@@ -3,30 +3,36 @@
 Input: square matrices `[..., n, n]`, real or complex. Output: left vectors as columns, values in descending
 order, right vectors as rows, or the values alone; NaN in all of a matrix that has one, and where the QR
 algorithm does not end.
-Idea: the matrix, divided by its largest element, is reflected from both sides (`bidiagonal.py`); the products
-of the reflections are made in panels, as for QR factors, and rotated by the QR algorithm
-(`bidiagonal_qr.py`). The bidiagonal form is real: of complex matrices its vectors are rotated, and reflected
-then.
+Idea: the matrix, divided by its largest element, is reflected from both sides (`bidiagonal.py`). Of small
+real matrices the products of the reflections are made in panels, as for QR factors, and rotated by the QR
+algorithm (`bidiagonal_qr.py`); vectors of large and of complex ones are those of the bidiagonal form, which
+is real, reflected: large ones divide and conquer (`bidiagonal_conquer.py`). A matrix whose size shows at the
+call counts as large.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from .....dialects.types import TensorType
 from ....ir.aliases import Value
 from ..builder import Array, Number, Place, carried, choose, index, loop, most
 from ..executable import Kernel, Result, Size
 from .bidiagonal import BESIDE, DIAGONAL, LINES, Bidiagonal
-from .bidiagonal_qr import BidiagonalValues
+from .bidiagonal_conquer import BidiagonalConquer, divided_sizes
+from .bidiagonal_qr import BidiagonalValues, poison_of
 from .complex_lanes import lanes_for
+from .conquer import conquer_integers
 from .matrices import MakeKernel, each_matrix, known, own_sizes, parts_of, scratch, stacked, workgroups
 from .pending import panel_of
 from .reflections import Reflections, vector_columns
 from .rotations import Rotations, integers, scratch_sizes
 from .transposes import transpose_out
 from .vectors import ROWS, Lanes, Machine, Matrix, copy_row, element_of, lead_of, magnitude
+
+DIVIDED: Final = 64  # rows from which on a bidiagonal matrix is divided
 
 
 def singular(*, with_vectors: bool) -> MakeKernel:
@@ -37,7 +43,7 @@ def singular(*, with_vectors: bool) -> MakeKernel:
         (size,) = own_sizes(results[-1], 1)
         lanes = lanes_for(machine, type_.dtype, vector_columns(size))
         count = workgroups(batch)
-        buffers = Singular.buffers(lanes, size, count, with_vectors=with_vectors)
+        buffers = Singular.buffers(lanes, size, known(size), count, with_vectors=with_vectors)
 
         def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
             source, outputs = Array(operands[0]), [Array(x) for x in written[: len(results)]]
@@ -86,18 +92,26 @@ class Singular:
     pending: tuple[Matrix, Matrix]
     strip: Matrix
     rotations: Rotations | None
+    divided: BidiagonalConquer | None
 
     @staticmethod
-    def buffers(lanes: Lanes, size: Place, count: Size, *, with_vectors: bool) -> list[Result]:
-        """The scratch of matrices of this size."""
+    def buffers(lanes: Lanes, size: Place, bound: int, count: Size, *, with_vectors: bool) -> list[Result]:
+        """The scratch of matrices of this size, up to `bound`."""
         length = _length(lanes, size)
         long, short = _rows(lanes, size, with_vectors=with_vectors)
-        rotated = scratch_sizes(lanes, size, length, 2) if with_vectors else []
+        sizes: list[tuple[Place, Place]] = []
+        whole = []
+        if with_vectors and is_divided(bound):
+            sizes = divided_sizes(lanes.reals, size)
+            whole = [conquer_integers(lanes.reals, count, size)]
+        elif with_vectors:
+            sizes = scratch_sizes(lanes, size, length, 2)
+            whole = [integers(count)]
         return [
             stacked(count, long, most(length, 2 * panel_of(lanes)), lanes),
             stacked(count, short, lanes.panel, lanes),
-            *(scratch(count, rows, columns, lanes.reals) for rows, columns in rotated),
-            *([integers(count)] if with_vectors else []),
+            *(scratch(count, rows, columns, lanes.reals) for rows, columns in sizes),
+            *whole,
         ]
 
     @classmethod
@@ -110,7 +124,7 @@ class Singular:
         copy, columns, left, right, lines, panel, strip, *bases = long
         turned, factors, others, sums = short
         bases = bases or [copy, columns]
-        is_one_panel = bound <= lanes.panel
+        is_one_panel = bound <= lanes.panel and not (with_vectors and is_divided(bound))
         across = Reflections(
             lanes, size, size, size, copy, bases[0], panel, turned, factors, sums, is_one_panel=is_one_panel
         )
@@ -120,14 +134,20 @@ class Singular:
             lanes, size, below, size, columns, bases[1], panel, turned, others, sums, 1,
             is_one_panel=is_one_panel,
         )  # fmt: skip
-        rotations = None
-        if with_vectors:
-            # Rotated are the real parts, which come first in a row.
-            reals = tuple(Matrix(m.array, m.lead, m.first, m.above) for m in (bases[1], bases[0]))
+        rotations = divided = None
+        length, diagonals = _length(lanes, size), Matrix(lines.array, lines.lead, lines.first, lines.above)
+        # Rotated, or products, are the real parts, which come first in a row.
+        reals = tuple(Matrix(m.array, m.lead, m.first, m.above) for m in (bases[1], bases[0]))
+        if with_vectors and is_divided(bound):
+            divided = BidiagonalConquer(
+                lanes.reals, size, diagonals, DIAGONAL, BESIDE, *reals, *parts[2:]
+            )  # fmt: skip
+        elif with_vectors:
             kept, rotated, ranges = parts[2:]
             rotations = Rotations(lanes.reals, size, reals, kept, rotated, ranges)
-        length, diagonals = _length(lanes, size), Matrix(lines.array, lines.lead, lines.first, lines.above)
-        return cls(lanes, size, length, across, down, lines, diagonals, (left, right), strip, rotations)
+        return cls(
+            lanes, size, length, across, down, lines, diagonals, (left, right), strip, rotations, divided
+        )
 
     def clear(self) -> None:
         """Fill with zeros what is beside the copy of the matrix and what sums start from."""
@@ -172,6 +192,14 @@ class Singular:
         lanes = self.lanes
         lines, both = self.diagonals, (self.across, self.down)
         Bidiagonal(lanes, self.size, *both, self.lines, lines, *self.pending).reduce()
+        if self.divided is not None:
+            if lanes.parts > 1:  # imaginary parts
+                for reflections in both:
+                    reflections.begin()
+            poison = self.divided.solve()
+            for reflections in both:
+                reflections.transform()
+            return poison
         is_real = lanes.parts == 1
         if self.rotations is not None:
             for reflections in both:
@@ -179,12 +207,7 @@ class Singular:
                     reflections.multiply()
                 else:
                     reflections.begin()
-        (poison,) = carried(
-            0,
-            self.size,
-            [lanes.reals.number(0.0)],
-            lambda i, so_far: [so_far + (lines[DIAGONAL, i] + lines[BESIDE, i]) * 0.0],
-        )
+        poison = poison_of(lanes.reals, lines, (DIAGONAL, BESIDE), self.size)
         poison = (
             poison + BidiagonalValues(lanes.reals, self.size, lines, DIAGONAL, BESIDE, self.rotations).solve()
         )
@@ -236,6 +259,11 @@ class Singular:
             copy_row(lanes, (basis, row), (right, at), count)
 
         return place
+
+
+def is_divided(bound: int) -> bool:
+    """Whether vectors of matrices up to this size are those of two halves; the others are rotated."""
+    return bound >= DIVIDED
 
 
 def _rows(lanes: Lanes, size: Place, *, with_vectors: bool) -> tuple[list[Place], list[Place]]:

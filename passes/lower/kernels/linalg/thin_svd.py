@@ -51,7 +51,7 @@ def thin(*, with_vectors: bool) -> MakeKernel:
             stacked(count, rows_[0], _length(lanes, reach), lanes),
             stacked(count, rows_[1], lanes.panel, lanes),
         ]
-        of_triangle = Singular.buffers(lanes, size, count, with_vectors=with_vectors)
+        of_triangle = Singular.buffers(lanes, size, bound, count, with_vectors=with_vectors)
 
         def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
             source, outputs = Array(operands[0]), [Array(x) for x in written[: len(results)]]

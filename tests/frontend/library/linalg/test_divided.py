@@ -76,3 +76,34 @@ def test_values_alone_of_awkward_spectra(size: int, dtype: Any) -> None:
         exact = np.linalg.eigvalsh(matrix)
         bound = 4 * np.sqrt(size) * np.finfo(dtype).eps * np.abs(exact).max()
         assert np.abs(w - exact).max() <= bound, name
+
+
+@each_case
+def test_svd_of_awkward_spectra(case: tuple[int, Any]) -> None:
+    """Also of matrices whose columns between halves are zeros, or alone are not."""
+    size, dtype = case
+    rng = np.random.default_rng(5)
+    places = np.arange(size)
+    named = matrices(size, rng) | {
+        "low rank": rng.standard_normal((size, 3)) @ rng.standard_normal((3, size)),
+        "ones beside": np.eye(size, k=1),
+        "one": np.eye(size) * (places == 33),
+        "without the last": rng.standard_normal((size, size)) * (places < size - 1),
+        "bidiagonal": np.eye(size) + np.eye(size, k=1),
+        "triangle": np.triu(np.full((size, size), -0.9), 1) + np.eye(size),
+    }
+    a = np.stack(list(named.values())).astype(dtype)
+    a = np.concatenate([a, a[:2]])
+    a[-2, 3, 5] = np.nan
+    a[-1, size - 1, 0] = np.inf
+    function = adze.jit(lambda a: tuple(xp.linalg.svd(a, full_matrices=False)))
+    left, values, right = (np.asarray(x) for x in function(a))
+    assert all(np.isnan(x[-2:]).all() for x in (left, values, right))
+    bound = 6 * np.sqrt(size) * np.finfo(dtype).eps
+    for name, matrix, u, s, v in zip(named, wide(a), wide(left), wide(values), wide(right), strict=False):
+        exact = np.linalg.svd(matrix, compute_uv=False)
+        assert np.abs((u * s) @ v - matrix).max() <= bound * exact.max(), name
+        assert np.abs(u.T @ u - np.eye(size)).max() <= bound, name
+        assert np.abs(v @ v.T - np.eye(size)).max() <= bound, name
+        assert (np.diff(s) <= 0).all() and (s >= 0).all(), name
+        assert np.abs(s - exact).max() <= bound * exact.max(), name

@@ -243,6 +243,22 @@ def test_svd_of_several_panels_and_of_zeros(contents: str, dtype: Any) -> None:
     check_svd(a, True, dtype, TARGETS[0 if contents == "panels" else 2])
 
 
+@pytest.mark.parametrize("target", quick_first(TARGETS, 1))
+@pytest.mark.parametrize("name", quick_first(["glued", "normal", "diagonal", "complex"], 1))
+@pytest.mark.parametrize("size", quick_first([9, 15, 16, 19], 1))
+def test_svd_by_halves(name: str, size: int, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Halves of a few rows, all levels of which the interpreter can run."""
+    module = sys.modules["adze.passes.lower.kernels.linalg.svd"]
+    monkeypatch.setattr(module, "DIVIDED", 1)
+    monkeypatch.setattr(conquer, "LEAF", 4)
+    a = {
+        "glued": np.diag(np.arange(size) % 5 + 1.0) + 1e-9 * np.eye(size, k=1),
+        "diagonal": np.diag(np.arange(size) % 3 / 2),
+        "complex": normal((size, size), np.complex128),
+    }.get(name, normal((size, size), np.float64))
+    check_svd(a / 4, True, a.dtype, target)
+
+
 def test_what_has_no_answer_is_nan(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bidiagonal_qr, "MOST", 0)
     monkeypatch.setattr(ql, "MOST", 0)
