@@ -192,10 +192,12 @@ def _values(a: Any) -> Any:
     if _is_reduced(a):
         name = "svdvals" if same_size(rows, columns) else "thin_svdvals"
         return routine(name, lambda a: _values_by_rotations(a) + _nothing(a), a)
-    return _values_by_rotations(adjoint(a) if is_less(rows, columns) else a)
+    return _values_by_rotations(a)
 
 
 def _values_by_rotations(a: Any) -> Any:
+    if not is_named(*a.shape[-2:]) and is_less(*a.shape[-2:]):
+        a = adjoint(a)
     _, r = householder(a, minimum(*a.shape[-2:]))
     return _rotated(adjoint(r))[0]
 
@@ -222,7 +224,11 @@ def _is_reduced(a: Any) -> bool:
 
 def _spoilt(a: Any) -> tuple[Any, Any, Any]:
     """The decomposition by rotations, NaN in all of a matrix that has one or an infinity, as of kernels."""
-    u, s, vh = _by_rotations(a)
+    if not is_named(*a.shape[-2:]) and is_less(*a.shape[-2:]):
+        right, s, left = _by_rotations(adjoint(a))
+        u, vh = adjoint(left), adjoint(right)
+    else:
+        u, s, vh = _by_rotations(a)
     nothing = _nothing(a)
     both = xp.astype(xp.expand_dims(nothing, -1), a.dtype)
     return u + both, s + nothing, vh + both

@@ -107,3 +107,16 @@ def test_svd_of_awkward_spectra(case: tuple[int, Any]) -> None:
         assert np.abs(v @ v.T - np.eye(size)).max() <= bound, name
         assert (np.diff(s) <= 0).all() and (s >= 0).all(), name
         assert np.abs(s - exact).max() <= bound * exact.max(), name
+
+
+def test_singular_values_of_many_more_columns_than_rows() -> None:
+    """The composition, which the evaluator and GPUs use, is traced beside the kernel."""
+    a = np.random.default_rng(6).standard_normal((65, 75))
+    a = np.concatenate([a] * 4, axis=1)
+
+    def function(a: Any) -> Any:
+        return xp.linalg.svd(a, full_matrices=False), xp.linalg.svd(a, compute_uv=False)
+
+    (u, s, v), values = adze.jit(function)(a)
+    exact = np.linalg.svd(a, compute_uv=False)
+    assert np.allclose((u * s) @ v, a) and np.allclose(s, exact) and np.allclose(values, exact)
