@@ -51,6 +51,7 @@ from .lower.kernels.row_moves import RowMoves
 from .lower.kernels.small_ops import GroupSmallOps
 from .lower.kernels.stacks import StackKernels
 from .lower.kernels.stencil_kernels import StencilKernels
+from .lower.kernels.unrolled_loops import LimitUnrolling
 from .lower.merge_elementwise import MergeElementwise
 from .lower.outline_layers import InlineLayers
 from .lower.overlap_collectives import OverlapCollectives
@@ -157,6 +158,7 @@ AFTER_FLOW: Final[tuple[Pass, ...]] = (
     ReductionKernels(),
     ElementKernels(),
     StackKernels(),
+    LimitUnrolling(),
     TileKernels(),
 )
 """What runs on the kernels that IREE divides a program into, in its phase `flow`; IREE goes on from there."""

@@ -61,10 +61,12 @@ def replace_loop(kernels: Kernels, loop: Operation, outlined: Outlined, code: Co
 
 def has_loop_kernels(module: mlir.ir.Module) -> bool:
     """Whether a loop of `module` is a kernel."""
-    return any(
-        operation.operation.name == EXECUTABLE and NAME in operation.attributes["sym_name"].value
-        for operation in module.body.operations
-    )
+    return any(is_loop_kernel(each.operation) for each in module.body.operations)
+
+
+def is_loop_kernel(operation: Operation) -> bool:
+    """Whether an op of a module is the kernel of a loop."""
+    return operation.name == EXECUTABLE and NAME in operation.attributes["sym_name"].value
 
 
 def emit_copy(function: Operation, arguments: Sequence[Value]) -> list[Value]:
