@@ -3,7 +3,8 @@
 Input: a program in IREE's phase `flow` that has loops as kernels. Output: the same program, with hints at
 loops that LLVM is not to unroll. In such a program LLVM vectorizes and unrolls loops of all kernels, also of
 those that were written for vectors and registers, which only grow by that. Loops of few iterations gain,
-since their counters become constants, and so do loops of a program that do little in an iteration. MLIR
+since their counters become constants, and so do loops of a program that do little in an iteration. So does
+a median, whose kernel is short: kernels of few loops, which LLVM compiles soon anyway, are left to it. MLIR
 carries the hint to the branch that a loop becomes.
 """
 
@@ -40,6 +41,7 @@ class LimitUnrolling(Pass):
 
     name = "limit-unrolling"
     leaves_adze = False
+    least_loops: str = "32"
 
     def run(self, module: mlir.ir.Module) -> bool:
         """Whether a loop got the hint."""
@@ -48,20 +50,21 @@ class LimitUnrolling(Pass):
         with module.context:
             mlir.load_dialect("llvm")
             hint = mlir.ir.Attribute.parse(_NOT_UNROLLED)
-            kept = list(_kept_loops(module))
+            kept = list(_kept_loops(module, int(self.least_loops)))
             for loop in kept:
                 loop.attributes[_HINT] = hint
         return bool(kept)
 
 
-def _kept_loops(module: mlir.ir.Module) -> Iterator[Operation]:
-    """The loops of adze's kernels that LLVM is not to unroll."""
+def _kept_loops(module: mlir.ir.Module, least: int) -> Iterator[Operation]:
+    """The loops that LLVM is not to unroll, of adze's kernels with `least` loops or more."""
     for executable in module.body.operations:
         kernel = executable.operation
         if kernel.name != EXECUTABLE:
             continue
         may_be_small = is_loop_kernel(kernel)
-        for loop in operations_named(kernel, _LOOP):
+        loops = operations_named(kernel, _LOOP)
+        for loop in loops if len(loops) >= least else ():
             if not (_is_short(loop) or (may_be_small and _is_small(loop))):
                 yield loop
 

@@ -1,5 +1,5 @@
 // Of a program with a loop as a kernel, LLVM unrolls loops of at most 16 iterations, and small ones of that kernel.
-// RUN: adze opt %s --pass-pipeline=limit-unrolling | filecheck %s
+// RUN: adze opt %s --pass-pipeline='limit-unrolling{least-loops=1}' | filecheck %s
 
 module attributes {adze.target = "cpu:x86-64-v3"} {
   stream.executable private @kernel_loop {
