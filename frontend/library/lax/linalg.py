@@ -15,6 +15,7 @@ from ..linalg.cholesky import cholesky as _cholesky
 from ..linalg.eigh import eigh as _eigh
 from ..linalg.lu import factor, permutation
 from ..linalg.matrix_arguments import inexact, is_complex, is_empty, matrix, square
+from ..linalg.qr import pivoted
 from ..linalg.qr import qr as _qr
 from ..linalg.svd import singular_values
 from ..linalg.svd import svd as _svd
@@ -76,12 +77,13 @@ def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
 
 def qr(
     x: Any, *, pivoting: bool = False, full_matrices: bool = True, use_magma: bool | None = None
-) -> tuple[Any, Any]:
-    """``x = q @ r``; `q` is square with `full_matrices`."""
-    if pivoting:
-        raise argument_error("qr: pivoting is not implemented", "svd and lstsq reveal the rank of a matrix")
-    q, r = _qr(x, "complete" if full_matrices else "reduced")
-    return q, r
+) -> tuple[Any, ...]:
+    """``x = q @ r``; `q` is square with `full_matrices`. With `pivoting` ``x[:, p] = q @ r``, and `p` too."""
+    mode = "complete" if full_matrices else "reduced"
+    if not pivoting:
+        return tuple(_qr(x, mode))
+    ordered, p = pivoted(x)
+    return (*_qr(ordered, mode), p)
 
 
 def svd(

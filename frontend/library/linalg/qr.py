@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ...control.scans import scan
 from ...tracing.function_scope import keep_dimensions
 from ...tracing.interpreter import ops
@@ -71,6 +73,46 @@ def qr(a: Any, mode: str = "reduced") -> QRResult | Any:
     else:
         q, r = _reduced(value)
     return r if mode == "r" else QRResult(q, r)
+
+
+def pivots(a: Any) -> Any:
+    """The order of columns, int32 `[..., columns]`, in which LAPACK's geqp3 factors `a`.
+
+    Each step exchanges the column with the longest part orthogonal to those before it (the first of equal
+    ones) to the front and takes its direction out of the others. The order has no derivative.
+    """
+    value = ops.stop_gradient(a)
+    columns = value.shape[-1]
+    places = positions(columns)
+    order = xp.broadcast_to(xp.astype(places, np.int32), (*value.shape[:-2], columns))
+    if is_empty(*value.shape[-2:]):
+        return order
+    largest = xp.max(xp.abs(value), axis=(-2, -1), keepdims=True)
+    scale = xp.where(largest > 0, largest, xp.ones_like(largest))  # so that squares stay finite
+    start = value / xp.astype(scale, value.dtype)
+
+    def exchange(state: Any, k: Any) -> Any:
+        rest, order = state
+        lengths = xp.where(places >= k, xp.sum(squares(rest), axis=-2), -1.0)
+        best = xp.argmax(lengths, axis=-1, keepdims=True)
+        moved = xp.where(places == k, best, xp.where(places == best, k, places))
+        rest = xp.take_along_axis(rest, xp.expand_dims(moved, -2), axis=-1)
+        order = xp.take_along_axis(order, moved, axis=-1)
+        chosen = column(rest, k)
+        length = xp.sqrt(xp.sum(squares(chosen), axis=-1, keepdims=True))
+        direction = chosen / xp.astype(xp.where(length > 0, length, xp.ones_like(length)), rest.dtype)
+        along = xp.matmul(xp.expand_dims(conjugate(direction), -2), rest)
+        return (rest - xp.expand_dims(direction, -1) * along, order), None
+
+    steps = positions(minimum(*value.shape[-2:]))
+    return scan(exchange, (start, order), steps)[0][1]
+
+
+def pivoted(a: Any) -> tuple[Any, Any]:
+    """The columns of a matrix in the order of `pivots`, and that order."""
+    value = matrix("qr", a)
+    order = pivots(value)
+    return xp.take_along_axis(value, xp.expand_dims(order, -2), axis=-1), order
 
 
 def _raw(a: Any) -> tuple[Any, Any]:

@@ -21,6 +21,7 @@ from .lu import inv as _inv
 from .lu import solve as _solve
 from .matrix_arguments import adjoint, inexact, matrix, square, system, zeros
 from .matrix_functions import expm
+from .qr import pivoted
 from .qr import qr as _qr
 from .svd import singular_values
 from .svd import svd as _svd
@@ -178,18 +179,23 @@ def qr(
     pivoting: bool = False,
     check_finite: bool = True,
 ) -> Any:
-    """``a = q @ r``, `mode` 'full', 'economic' or 'r' (a tuple of `r` alone); there is no pivoting."""
+    """``a = q @ r``, `mode` 'full', 'economic' or 'r' (a tuple of `r` alone).
+
+    With `pivoting` ``a[:, p] = q @ r``, where the diagonal of `r` falls in magnitude, and `p` comes last.
+    """
     del overwrite_a, lwork, check_finite
-    if pivoting:
-        raise argument_error("qr: pivoting is not implemented", "svd and lstsq reveal the rank of a matrix")
     if mode not in ("full", "economic", "r"):
         raise argument_error(f"qr: mode is {mode!r}, expected 'full', 'economic' or 'r'")
+    value = matrix("qr", a, named=True)
+    order: tuple[Any, ...] = ()
+    if pivoting:
+        value, p = pivoted(value)
+        order = (p,)
     if mode == "r":
-        value = matrix("qr", a, named=True)
         r: Any = _qr(value, "r")
         missing = value.shape[-2] - r.shape[-2]
-        return (xp.concatenate([r, zeros((*r.shape[:-2], missing, r.shape[-1]), r.dtype)], axis=-2),)
-    return tuple(_qr(a, "complete" if mode == "full" else "reduced"))
+        return (xp.concatenate([r, zeros((*r.shape[:-2], missing, r.shape[-1]), r.dtype)], axis=-2), *order)
+    return (*_qr(value, "complete" if mode == "full" else "reduced"), *order)
 
 
 def polar(

@@ -128,7 +128,6 @@ def test_patterns_of_traced_vectors_and_their_derivatives() -> None:
             lambda: sp.solve(A, B, assume_a="diagonal"),
             "solve: assume_a is 'diagonal', expected one of 'gen', 'sym', 'her', 'pos'",
         ),
-        (lambda: sp.qr(A, pivoting=True), "qr: pivoting is not implemented"),
         (lambda: sp.qr(A, mode="complete"), "qr: mode is 'complete', expected 'full', 'economic' or 'r'"),
         (lambda: sp.eigh(A, A, type=2), "eigh: all eigenvalues of problems of type 1 are computed"),
         (
