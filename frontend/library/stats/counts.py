@@ -12,8 +12,12 @@ from .distributions import discrete
 
 
 def _supported(k: Any, least: Any, most: Any, logpmf: Any) -> Any:
-    """`logpmf` of a number of the support, -inf where `k` is none of it."""
-    return xp.where((k >= least) & (k <= most) & (k == xp.floor(k)), logpmf, -xp.inf)
+    """`logpmf` of a number of the support, -inf where `k` is none of it; a NaN stays one."""
+    return xp.where((k < least) | (k > most) | (xp.floor(k) < k), -xp.inf, logpmf)
+
+
+def _is_chance(p: Any) -> Any:
+    return (p >= 0) & (p <= 1)
 
 
 def _log_choose(n: Any, k: Any) -> Any:
@@ -21,7 +25,17 @@ def _log_choose(n: Any, k: Any) -> Any:
 
 
 def _bernoulli(k: Any, p: Any) -> Any:
-    return xp.where(k == 0, xp.log1p(-p), xp.where(k == 1, xp.log(p), -xp.inf))
+    outside = xp.where(xp.isnan(k), k, -xp.inf)
+    return xp.where(k == 0, xp.log1p(-p), xp.where(k == 1, xp.log(p), outside))
+
+
+def _bernoulli_cdf(k: Any, p: Any) -> Any:
+    value = xp.where(k < 0, 0 * p, xp.where(k < 1, 1 - p, 0 * p + 1))
+    return xp.where(_is_chance(p) & ~xp.isnan(k), value, xp.nan)
+
+
+def _bernoulli_ppf(q: Any, p: Any) -> Any:
+    return xp.where(_is_chance(q) & _is_chance(p), xp.where(q <= 1 - p, 0 * q, 0 * q + 1), xp.nan)
 
 
 bernoulli = discrete(
@@ -33,13 +47,13 @@ bernoulli.cdf = discrete(
     "a Bernoulli variable",
     ("p",),
     located=False,
-    cdf=lambda k, p: xp.where(k < 0, 0 * p, xp.where(k < 1, 1 - p, 0 * p + 1)),
+    cdf=_bernoulli_cdf,
 ).cdf
 bernoulli.ppf = discrete(
     "a Bernoulli variable",
     ("p",),
     located=False,
-    ppf=lambda q, p: xp.where((q >= 0) & (q <= 1), xp.where(q <= 1 - p, 0 * q, 0 * q + 1), xp.nan),
+    ppf=_bernoulli_ppf,
 ).ppf
 
 
@@ -55,7 +69,8 @@ binom = discrete("the binomial distribution", ("n", "p"), logpmf=_binomial)
 def _beta_binomial(k: Any, n: Any, a: Any, b: Any) -> Any:
     inner = xp.clip(k, 0, n)
     value = -xp.log(n + 1) - betaln(n - inner + 1, inner + 1)
-    return _supported(k, 0, n, value + betaln(inner + a, n - inner + b) - betaln(a, b))
+    value = value + betaln(inner + a, n - inner + b) - betaln(a, b)
+    return xp.where((n >= 0) & (a > 0) & (b > 0), _supported(k, 0, n, value), xp.nan)
 
 
 betabinom = discrete("the beta-binomial distribution", ("n", "a", "b"), logpmf=_beta_binomial)

@@ -75,8 +75,13 @@ def _derived(standard: dict[str, Standard]) -> dict[str, Standard]:
     for tail in ("cdf", "sf"):
         if tail in standard:
             probability = standard[tail]
-            functions.setdefault(f"log{tail}", lambda *a, p=probability: xp.log(p(*a)))
+            functions.setdefault(f"log{tail}", lambda *a, p=probability: _log(p(*a)))
     return functions
+
+
+def _log(probability: Any) -> Any:
+    """The logarithm of a probability: -inf of 0, where it is constant to derivatives."""
+    return xp.where(probability == 0, -xp.inf, xp.log(xp.where(probability == 0, 1.0, probability)))
 
 
 def _located(name: str, of_standard: Standard) -> Callable[..., Any]:

@@ -43,7 +43,8 @@ def _beta_logpdf(z: Any, a: Any, b: Any) -> Any:
     within = (z >= 0) & (z <= 1)
     inner = xp.where(within, z, 0.5)
     value = xlogy(a - 1, inner) + xlog1py(b - 1, -inner) - betaln(a, b)
-    return xp.where(~within & ~xp.isnan(z), -xp.inf, value + 0.0 * z)
+    value = xp.where(~within & ~xp.isnan(z), -xp.inf, value + 0.0 * z)
+    return xp.where((a > 0) & (b > 0), value, xp.nan)
 
 
 beta = continuous(
@@ -61,7 +62,7 @@ pareto = continuous(
     cdf=lambda z, b: -xp.expm1(-b * xp.log(xp.maximum(z, 1.0))),
     sf=lambda z, b: xp.exp(-b * xp.log(xp.maximum(z, 1.0))),
     logsf=lambda z, b: -b * xp.log(xp.maximum(z, 1.0)),
-    ppf=lambda q, b: xp.exp(-xp.log1p(-q) / b),
+    ppf=lambda q, b: xp.where((q >= 0) & (q <= 1), xp.exp(-xp.log1p(-q) / b), xp.nan),
 )
 
 
@@ -90,21 +91,24 @@ vonmises = continuous(
     "the von Mises distribution",
     ("kappa",),
     located=False,
-    logpdf=lambda z, kappa: kappa * (xp.cos(z) - 1) - xp.log(2 * math.pi * i0e(kappa)),
+    logpdf=lambda z, kappa: xp.where(
+        kappa > 0, kappa * (xp.cos(z) - 1) - xp.log(2 * math.pi * i0e(kappa)), xp.nan
+    ),
 )
 
 
 def _wrapped_logpdf(z: Any, c: Any) -> Any:
     value = xp.log1p(-c * c) - xp.log(2 * math.pi * (1 + c * c - 2 * c * xp.cos(z)))
-    return xp.where((z < 0) | (z > 2 * math.pi), -xp.inf, value)
+    value = xp.where((z < 0) | (z > 2 * math.pi), -xp.inf, value)
+    return xp.where((c > 0) & (c < 1), value, xp.nan)
 
 
 wrapcauchy = continuous("the wrapped Cauchy distribution", ("c",), located=False, logpdf=_wrapped_logpdf)
 
 
 def _log_difference(high: Any, low: Any) -> Any:
-    """`log(exp(high) - exp(low))`, for `low <= high`; -inf where they are equal."""
-    apart = high > low
+    """`log(exp(high) - exp(low))`, for `low <= high`; -inf where they are equal, NaN where one is."""
+    apart = ~(high <= low)
     ratio = xp.where(apart, low - xp.where(apart, high, 0.0), -1.0)
     return xp.where(apart, high + xp.log(-xp.expm1(ratio)), -xp.inf)
 
@@ -115,17 +119,22 @@ def _log_mass(a: Any, b: Any) -> Any:
     return _log_difference(log_ndtr(right), log_ndtr(left))
 
 
+def _of_interval(a: Any, b: Any, value: Any) -> Any:
+    """`value`, NaN where `[a, b]` is no interval."""
+    return xp.where(a < b, value, xp.nan)
+
+
 def _truncated_logpdf(z: Any, a: Any, b: Any) -> Any:
     value = -0.5 * (z * z + math.log(2 * math.pi)) - _log_mass(a, b)
-    return xp.where((z < a) | (z > b), -xp.inf, value)
+    return _of_interval(a, b, xp.where((z < a) | (z > b), -xp.inf, value))
 
 
 def _truncated_logcdf(z: Any, a: Any, b: Any) -> Any:
-    return _log_mass(a, xp.clip(z, a, b)) - _log_mass(a, b)
+    return _of_interval(a, b, _log_mass(a, xp.clip(z, a, b)) - _log_mass(a, b))
 
 
 def _truncated_logsf(z: Any, a: Any, b: Any) -> Any:
-    return _log_mass(xp.clip(z, a, b), b) - _log_mass(a, b)
+    return _of_interval(a, b, _log_mass(xp.clip(z, a, b), b) - _log_mass(a, b))
 
 
 truncnorm = continuous(

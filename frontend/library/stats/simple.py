@@ -93,7 +93,7 @@ expon = continuous(
     logcdf=lambda z: xp.where(z <= 0, -xp.inf, log1mexp(xp.where(z <= 0, 1.0, z))),
     sf=lambda z: xp.where(z < 0, 1.0, xp.exp(-xp.maximum(z, 0.0))),
     logsf=lambda z: xp.where(z < 0, 0.0, -z),
-    ppf=lambda q: -xp.log1p(-q),
+    ppf=lambda q: xp.where(q < 0, xp.nan, -xp.log1p(-q)),
     isf=lambda q: -xp.log(q),
 )
 
