@@ -178,9 +178,11 @@ def hard_swish(x: Any) -> Any:
 hard_silu = hard_swish
 
 
+@stays_weak
 def hard_tanh(x: Any) -> Any:
-    """`x` limited to `[-1, 1]`."""
-    return xp.clip(x, -1, 1)
+    """`x` limited to `[-1, 1]`, with slope 1 at both ends."""
+    value = xp.asarray(x)
+    return xp.where(value > 1, 1, xp.where(value < -1, -1, value))
 
 
 def glu(x: Any, axis: int = -1) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import numpy as xp
+from .lax.indexing import GatherScatterMode
 from .numpy.arguments import concrete, shape_error, size, type_error
 from .numpy.promotion import asarray_of, type_text
 
@@ -24,8 +25,11 @@ def _segmented(
         num_segments = int(known.max()) + 1 if known.size else 0
     count = size(function, num_segments)
     start = xp.full((count, *value.shape[ids.ndim :]), identity, dtype=value.dtype)
-    places = xp.where(ids < 0, count, ids)  # negative numbers name no segment
-    return getattr(start.at[places], update)(value, mode="drop" if mode is None else mode)
+    ids = ids.astype(np.int32) if ids.dtype.itemsize < 4 else ids  # the count may not fit in fewer bits
+    # A negative number names no segment, or the first one where numbers are clipped.
+    is_clipped = GatherScatterMode.from_any(mode) is GatherScatterMode.CLIP
+    places = xp.maximum(ids, 0) if is_clipped else xp.where(ids < 0, count, ids)
+    return getattr(start.at[places], update)(value, mode="clip" if is_clipped else "drop")
 
 
 def _least(dtype: np.dtype) -> Any:

@@ -142,9 +142,12 @@ def rounded(result: Any, *inputs: Any) -> Any:
 def anchor(value: Any, axis: Axis) -> Any:
     """The maximum, of complex numbers that of their real parts, by which exponents are shifted.
 
-    It is a constant to derivatives, since it cancels.
+    It is a constant to derivatives, since it cancels; of no elements it is 0.
     """
     sizes = xp.real(value) if value.dtype.kind == "c" else value
+    empty = {a for a, n in enumerate(sizes.shape) if isinstance(n, int) and n == 0}
+    if empty and not empty.isdisjoint(all_axes(axis, sizes.ndim)):
+        return xp.sum(sizes, axis=axis, keepdims=True)
     return ops.stop_gradient(finite(xp.max(sizes, axis=axis, keepdims=True)))
 
 

@@ -53,8 +53,10 @@ def rem(x: Any, y: Any) -> Any:
 
 @stays_weak
 def pow(x: Any, y: Any) -> Any:
-    """The primitive `pow`, elementwise."""
-    return ops.pow(*repeated(x, y))
+    """The primitive `pow`, elementwise; exponents of floats may be integers."""
+    base, exponent = repeated(x, y)
+    is_mixed = base.dtype.kind in "fcV" and exponent.dtype.kind in "iub"
+    return ops.pow(base, exponent.astype(base.dtype) if is_mixed else exponent)
 
 
 @stays_weak

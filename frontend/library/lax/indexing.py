@@ -156,12 +156,12 @@ def gather(
 ) -> Any:
     """XLA's gather: a slice of `slice_sizes` for each index vector in the last axis of `start_indices`.
 
-    An index out of bounds reads `fill_value` (NaN, or the dtype's extreme) in mode `fill`, the default,
-    and is moved inside in mode `clip`.
+    An index out of bounds is moved inside, also in mode `promise_in_bounds`, the default; in mode `fill` it
+    reads `fill_value` (NaN, or the dtype's extreme).
     """
     del unique_indices, indices_are_sorted  # hints that the lowering has no use for
     value = as_value(operand)
-    chosen = GatherScatterMode.from_any(mode)
+    chosen = GatherScatterMode.from_any("promise_in_bounds" if mode is None else mode)
     fill = _fill_value(value.dtype) if fill_value is None else fill_value
     return ops.gather(
         value,

@@ -14,6 +14,14 @@ from .arguments import argument_error, count_of, dtype_of, normalize_axis, shape
 from .promotion import asarray_of, type_text
 
 
+def _check_algorithm(function: str, kind: Any, order: Any) -> None:
+    """Raise `ArgumentTypeError` for fields to sort by; in programs written for JAX for an algorithm too."""
+    if order is not None:
+        raise type_error(f"{function}: order={order!r} names fields, which arrays here have not")
+    if kind is not None and follows_jax():
+        raise type_error(f"{function}: kind={kind!r} is NumPy's", hint="write stable=True or stable=False")
+
+
 def _prepared(function: str, x: Any, axis: int | None) -> tuple[Any, int]:
     value = asarray_of(x)
     if axis is None:
@@ -31,6 +39,7 @@ def sort(
     order: Any = None,
 ) -> Any:
     """The elements in ascending order along `axis`, NaNs last; `descending` turns the order around."""
+    _check_algorithm("sort", kind, order)
     value, place = _prepared("sort", a, axis)
     (result,) = ops.sort(value, axis=place, num_keys=1, is_stable=False)
     return ops.reverse(result, axes=(place,)) if descending else result
@@ -47,6 +56,7 @@ def argsort(
     dtype: Any = None,
 ) -> Any:
     """The positions (of `dtype`, int64 by default) that sort `a` along `axis`; equal ones keep order."""
+    _check_algorithm("argsort", kind, order)
     value, place = _prepared("argsort", a, axis)
     # Turned around before and after, so that equal elements keep their order also when descending.
     key = ops.reverse(value, axes=(place,)) if descending else value
