@@ -37,7 +37,17 @@ WEAK: Final[dict[str, frozenset[str]]] = {
     "jax.lax": LIKE
     | frozenset(
         (
-            *("abs", "add", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "clz"),
+            *(
+                "abs",
+                "add",
+                "broadcast",
+                "broadcast_in_dim",
+                "bitwise_and",
+                "bitwise_not",
+                "bitwise_or",
+                "bitwise_xor",
+                "clz",
+            ),
             *("cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum", "div", "full", "integer_pow"),
             *("expand_dims", "max", "min", "mul", "neg", "population_count", "rem", "select", "shift_left"),
             *("shift_right_arithmetic", "shift_right_logical", "sign", "sort", "square", "sub"),
@@ -45,7 +55,20 @@ WEAK: Final[dict[str, frozenset[str]]] = {
         )
     ),
     "jax.nn": frozenset(
-        (*("mish", "relu", "soft_sign", "sparse_plus", "sparse_sigmoid", "squareplus", "tanh"),)
+        (
+            *(
+                "identity",
+                "log_sigmoid",
+                "mish",
+                "hard_tanh",
+                "relu",
+                "soft_sign",
+                "sparse_plus",
+                "sparse_sigmoid",
+                "squareplus",
+                "tanh",
+            ),
+        )
     ),
     "jax.scipy.special": frozenset(
         (
@@ -55,7 +78,7 @@ WEAK: Final[dict[str, frozenset[str]]] = {
         )
     ),
 }
-"""Module of JAX -> functions whose result is weakly typed where all arrays among the arguments are."""
+"""Module of JAX -> functions whose result is weakly typed where the arguments promote to a weak type."""
 
 STRONG: Final[dict[str, frozenset[str]]] = {
     "jax.numpy": frozenset(
@@ -91,12 +114,34 @@ def _weakly_typed(function: Callable[..., Any], only_first: bool) -> Callable[..
         if not Installed.is_on or kwargs.get("dtype") is not None:
             return result
         dtypes = [a for a in args if isinstance(a, (np.dtype, type, str))]
-        deciding = args[:1] if only_first else (args, [v for k, v in kwargs.items() if k != "dtype"])
-        if dtypes or not all(map(_is_weak, tree.leaves(deciding))):
+        deciding = (
+            [*args, *kwargs.values()][:1]
+            if only_first
+            else (args, [v for k, v in kwargs.items() if k != "dtype"])
+        )
+        if dtypes or not _promote_to_weak(tree.leaves(deciding)):
             return result
         return tree.map(lambda leaf: weak_in_jax(leaf, True), result)
 
     return call
+
+
+def _promote_to_weak(leaves: list[Any]) -> bool:
+    """Whether arguments promote to a weak type: all are weak, or those that are not are of a lower kind."""
+    strong_kinds = [_rank(leaf.dtype) for leaf in leaves if not _is_weak(leaf)]
+    weak_kinds = [
+        _rank(getattr(leaf, "dtype", type(leaf))) for leaf in leaves if _is_weak(leaf) and _is_number(leaf)
+    ]
+    return not strong_kinds or max(weak_kinds, default=-1) > max(strong_kinds)
+
+
+def _is_number(leaf: Any) -> bool:
+    return hasattr(leaf, "dtype") or type(leaf) in PYTHON_SCALARS
+
+
+def _rank(dtype: Any) -> int:
+    """The place of a dtype's kind in the order of promotion: booleans, integers, floats, complex numbers."""
+    return {"b": 0, "u": 1, "i": 1, "c": 3}.get(np.dtype(dtype).kind, 2)
 
 
 def _is_weak(leaf: Any) -> bool:
