@@ -38,6 +38,7 @@ STAND_INS: Final = {
     "experimental.pallas.tpu": "pallas",
     "experimental.pallas.triton": "pallas",
     "experimental.pjit": "older_names",
+    "experimental.random": "stateful_random",
     "experimental.shard_map": "older_names",
     "experimental.x64_context": "experimental",
     "extend": "empty",
