@@ -75,7 +75,8 @@ class _Run:
         self.used_often: dict[Value, int] = {}  # and how often at most, for a rule
         self.unknown = mlir.ir.Location.unknown(module.context)
         self.constants: dict[Value, np.ndarray] = {}
-        self.counts: set[Value] = set()  # of the constants, those that code counts
+        self.counts: set[Value] = set()
+        """Of the constants, places and masks that follow from counts: code says them cheaper than memory."""
         self.splats: dict[Value, np.ndarray] = {}
         self.applications: dict[Value, Application] = {}
         self.seen: dict[tuple[object, ...], list[Value]] = {}
@@ -114,9 +115,12 @@ class _Run:
         earlier = self.seen.get(key)
         if earlier is not None:
             return list(earlier)
-        folded = self._folded(operation, application)
-        if folded is None:
-            folded = self._folded_repeated(operation, application)
+        arrays = self._computed(operation, application)
+        stays_code = any(v in self.counts for v in application.operands)
+        if arrays is not None and not (stays_code and any(a.dtype not in INEXACT for a in arrays)):
+            emitter = self._emitter(operation)
+            return [emitter.array(array) for array in arrays]
+        folded = self._folded_repeated(operation, application)
         if folded is None:
             folded = self._by_rule(operation, application)
         if folded is not None:
@@ -124,16 +128,20 @@ class _Run:
         results = list(operation.results)
         self.seen[key] = results
         if len(results) == 1:
-            self.applications[results[0]] = application
-            if application.op.is_constant:
-                self.constants[results[0]] = application.op.evaluate(**application.attributes)
-            elif self._is_small_count(application, results[0]):
-                self._count(results[0], application.op.evaluate(**application.attributes))
-            elif application.op.is_broadcast and application.operands[0] in self.constants:
-                constant = self.constants[application.operands[0]]
-                if constant.size == 1:
-                    self.splats[results[0]] = constant.reshape(())
+            self._know(results[0], application, None if arrays is None else arrays[0])
         return None
+
+    def _know(self, result: Value, application: Application, computed: np.ndarray | None) -> None:
+        """Keep what is known of an op that stays; `computed`: its result, which follows from counts."""
+        op, operands, attributes = application
+        self.applications[result] = application
+        if op.is_constant:
+            self.constants[result] = op.evaluate(**attributes)
+        elif computed is not None or self._is_small_count(application, result):
+            self.constants[result] = op.evaluate(**attributes) if computed is None else computed
+            self.counts.add(result)
+        elif op.is_broadcast and operands[0] in self.constants and self.constants[operands[0]].size == 1:
+            self.splats[result] = self.constants[operands[0]].reshape(())
 
     def _is_small_count(self, application: Application, result: Value) -> bool:
         """Whether an op counts, and only so far that its elements may be stored in the program."""
@@ -152,7 +160,8 @@ class _Run:
         values = list(as_tuple(replacement))
         return values if [v.type for v in values] == [r.type for r in operation.results] else None
 
-    def _folded(self, operation: Operation, application: Application) -> list[Value] | None:
+    def _computed(self, operation: Operation, application: Application) -> list[np.ndarray] | None:
+        """The results of an op of small constants."""
         op, operands, attributes = application
         if not operands or not any(v in self.constants for v in operands):
             return None
@@ -172,18 +181,7 @@ class _Run:
             computed = op.evaluate(*known, **attributes)
         except MissingRuleError:  # A value that does not exist: an error only if something needs it.
             return None
-        arrays = [np.asarray(a) for a in as_tuple(computed)]
-        if any(v in self.counts for v in operands) and not all(a.dtype in INEXACT for a in arrays):
-            if len(arrays) == 1:
-                self._count(operation.results[0], arrays[0])
-            return None
-        emitter = self._emitter(operation)
-        return [emitter.array(array) for array in arrays]
-
-    def _count(self, value: Value, array: np.ndarray) -> None:
-        """Know integers or bools that stay code: places and masks are cheaper so than in memory."""
-        self.constants[value] = array
-        self.counts.add(value)
+        return [np.asarray(a) for a in as_tuple(computed)]
 
     def _array(self, value: Value) -> np.ndarray | None:
         """The constant `value`, a small one if it repeats a scalar; None if it is not known."""
