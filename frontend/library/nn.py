@@ -17,6 +17,7 @@ from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from . import numpy as xp
 from .lax.contractions import conv_general_dilated
+from .lax.first_extrema import for_windows
 from .lax.padding import window_padding
 from .lax.scalar_operands import axis_of
 from .numpy.promotion import stays_weak
@@ -266,7 +267,10 @@ def max_pool(
     strides: int | Sequence[int] | None = None,
     padding: str | Sequence[tuple[int, int]] = "VALID",
 ) -> Any:
-    """The largest value of each window over the spatial axes of `x` (batch, space, features)."""
+    """The largest value of each window over the spatial axes of `x` (batch, space, features).
+
+    Of equal values the first, in the order of rows, takes the derivative.
+    """
     return _pool(x, window, strides, padding, -np.inf, xp.maximum)
 
 
@@ -276,7 +280,10 @@ def min_pool(
     strides: int | Sequence[int] | None = None,
     padding: str | Sequence[tuple[int, int]] = "VALID",
 ) -> Any:
-    """The smallest value of each window over the spatial axes of `x` (batch, space, features)."""
+    """The smallest value of each window over the spatial axes of `x` (batch, space, features).
+
+    Of equal values the first, in the order of rows, takes the derivative.
+    """
     return _pool(x, window, strides, padding, np.inf, xp.minimum)
 
 
@@ -325,7 +332,7 @@ def _pool(x: Any, window: Any, strides: Any, padding: Any, fill: float, combine:
             interior=(0,) * value.ndim,
         )
     counts = [(n - k) // s + 1 for n, k, s in zip(value.shape[1:-1], sizes, steps, strict=True)]
-    result = None
+    combine, result = for_windows(combine, value.dtype), None
     for offset in np.ndindex(*sizes):
         limits = [o + (c - 1) * s + 1 for o, c, s in zip(offset, counts, steps, strict=True)]
         part = ops.slice(

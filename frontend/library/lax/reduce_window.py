@@ -23,6 +23,7 @@ from ...transforms.vmap import vmap
 from .. import numpy as xp
 from . import elementwise_pairs
 from .contractions import conv_general_dilated
+from .first_extrema import first_max, first_min, for_windows
 from .padding import dilated, window_padding
 from .scalar_operands import axes_of
 
@@ -33,7 +34,7 @@ _MOST_AT_ONCE = 9
 _ON_ARRAYS = (
     *(elementwise_pairs.add, elementwise_pairs.mul, elementwise_pairs.max, elementwise_pairs.min),
     *(elementwise_pairs.bitwise_and, elementwise_pairs.bitwise_or, elementwise_pairs.bitwise_xor),
-    *(xp.add, xp.multiply, xp.maximum, xp.minimum, xp.logical_and, xp.logical_or),
+    *(xp.add, xp.multiply, xp.maximum, xp.minimum, xp.logical_and, xp.logical_or, first_max, first_min),
 )
 
 
@@ -152,7 +153,7 @@ def reduce_window(
         )
         for value, start in zip(values, starts, strict=True)
     ]
-    combine = _mapped(computation, structure)
+    combine = _mapped(for_windows(computation, values[0].dtype), structure)
     if prod(windows) <= _MOST_AT_ONCE and all(isinstance(values[0].shape[axis], int) for axis in scanned):
         values = _at_once(combine, values, windows, strides, dilations)
     else:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....library import numpy as xp
+from ....library.lax.first_extrema import for_windows
 from ....tracing.interpreter import as_value, ops
 from ...errors import ModelUnsupportedError
 from ..calls import Call, known
@@ -106,6 +107,7 @@ def _combined(
     x: Any, window: Window, counts: list[Any], fill: Any, combine: Callable[[Any, Any], Any]
 ) -> Any:
     result: Any = None
+    combine = for_windows(combine, x.dtype)
     for part in _parts(x, window, counts, fill):
         result = part if result is None else combine(result, part)
     return result
