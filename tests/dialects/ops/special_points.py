@@ -19,6 +19,7 @@ INF, NAN = float("inf"), float("nan")
 
 FLAT = "constant on both sides"
 RELU6 = "relu6 has slope 0 at 0 and 6, as in jax.nn"
+HARD_TANH = "hard_tanh has slope 1 at 1 and -1, as in jax.nn"
 SHARED = "at a tie a maximum or minimum passes half of the tangent to each"
 POLE = "a pole: one-sided limits of its derivatives"
 EDGE = "the end of the domain: the limit from inside"
@@ -392,8 +393,8 @@ NETWORKS = (
         "nn.hard_tanh",
         lambda x: min(max(x, -1), 1),
         (0.0, -0.0, 0.5, 30.0),
-        at(1.0, (0.5, 0), SHARED),
-        at(-1.0, (0.5, 0), SHARED),
+        at(1.0, (1, 0), HARD_TANH),
+        at(-1.0, (1, 0), HARD_TANH),
     ),
     row(
         "nn.hard_sigmoid",
