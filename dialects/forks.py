@@ -27,9 +27,11 @@ _STEP: Final = 0.002
 def let_forks_wait() -> None:
     """Let the forks of this process wait from now on.
 
-    What is registered last is called first: `logging`, which the imports use, locks itself at a fork too, and
-    must not have done so yet.
+    What is registered last is called first: `logging` and `concurrent.futures`, which the imports use, lock
+    themselves at a fork too, and must not have done so yet. Nor may another thread import them first while a
+    fork waits: Python would then call their unlocking after the fork without their locking before it.
     """
+    import concurrent.futures.thread  # noqa: F401
     import logging  # noqa: F401
 
     if hasattr(os, "register_at_fork"):

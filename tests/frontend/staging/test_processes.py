@@ -216,6 +216,24 @@ thread.join()
 
 
 @needs_fork
+def test_nothing_unlocks_after_a_fork_what_was_not_locked_before_it(tmp_path: Path) -> None:
+    """Observed: `concurrent.futures`, imported by another thread as a fork waited, released an open lock."""
+    script = """
+registered, register = [], os.register_at_fork
+
+def recorded(**hooks):
+    registered.append(hooks)
+    register(**hooks)
+
+os.register_at_fork = recorded
+adze.jit(lambda x: x + 1)(np.ones(3))
+(wait,) = [i for i, hooks in enumerate(registered) if getattr(hooks.get("before"), "__name__", "") == "_wait"]
+print([hooks for hooks in registered[wait:] if "after_in_parent" in hooks])
+"""
+    assert run(script, tmp_path, ADZE_CACHE="off") == "[]\n"
+
+
+@needs_fork
 def test_a_fork_does_not_wait_for_imports_of_others(tmp_path: Path) -> None:
     script = """
 slow_module, longest = "this", 60
