@@ -216,7 +216,7 @@ class Op:
     is_constant: ClassVar[bool] = False
     """Whether its result is an array that its attributes state."""
     is_count: ClassVar[bool] = False
-    """Whether its result are the places along an axis, which code counts."""
+    """Whether its result holds the places along an axis, which code counts."""
     is_elementwise: ClassVar[bool] = False
     """Whether each element of the result depends on the elements at the same place alone."""
     is_movement: ClassVar[bool] = False

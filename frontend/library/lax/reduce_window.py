@@ -153,13 +153,16 @@ def reduce_window(
         )
         for value, start in zip(values, starts, strict=True)
     ]
-    combine = _mapped(for_windows(computation, values[0].dtype), structure)
+    combined = for_windows(computation, values[0].dtype)
+    combine = _mapped(combined, structure)
     if prod(windows) <= _MOST_AT_ONCE and all(isinstance(values[0].shape[axis], int) for axis in scanned):
         values = _at_once(combine, values, windows, strides, dilations)
     else:
         for axis in reversed(scanned):
             values = _along(combine, values, axis, windows[axis], strides[axis], dilations[axis])
     first = [xp.broadcast_to(start, values[0].shape) for start in starts]
+    if combined is not computation:  # of equal ones the first takes the derivative: an element
+        return tree.unflatten(structure, combine(values, first))
     return tree.unflatten(structure, combine(first, values))
 
 

@@ -54,6 +54,13 @@ def test_ties_of_windows_along_one_axis() -> None:
     np.testing.assert_array_equal(adze.jacrev(take)(x), np.eye(20, 30))
 
 
+@pytest.mark.parametrize(("extremum", "start"), [(lax.max, -np.inf), (lax.min, np.inf), (xp.maximum, 0.0)])
+def test_an_element_that_equals_the_start_takes_the_derivative(extremum: Any, start: float) -> None:
+    x = np.full(4, start, np.float32)
+    take = lambda x: xp.sum(lax.reduce_window(x, np.float32(start), extremum, (2,), (2,)))  # noqa: E731
+    np.testing.assert_array_equal(adze.grad(take)(x), [1, 0, 1, 0])
+
+
 def test_nan_of_a_window_takes_the_derivative() -> None:
     x = np.array([1, np.nan, np.nan, 3], np.float32)
     take = lambda x: lax.reduce_window(x, -np.inf, lax.max, (4,), (1,))[0]  # noqa: E731
