@@ -13,7 +13,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from math import prod
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, overload
 
 from ....dialects import mlir
 from ...ir.aliases import Type, Value
@@ -202,6 +202,33 @@ def product(places: Iterable[Place]) -> Place:
         return known
     found = functools.reduce(Number.__mul__, counted)
     return found if known == 1 else found * known
+
+
+@overload
+def opaque(place: Number) -> Number: ...
+@overload
+def opaque(place: Place) -> Place: ...
+def opaque(place: Place) -> Place:
+    """A place of which the compiler does not know how it came about, unless it is a constant.
+
+    What begins at a place that a loop counts concerns that loop: LLVM seeks the best counters for its
+    addresses anew in each of the loops around them, in a time that grows with a power of how many there are
+    (loop strength reduction took half of the time of a convolution's kernel). An empty assembly ends that.
+    """
+    if not isinstance(place, Number):
+        return place
+    mlir.load_dialect("llvm")
+    word = mlir.ir.IntegerType.get_signless(64)
+    hidden = mlir.ir.Operation.create(
+        "llvm.inline_asm",
+        results=[word],
+        operands=[mlir.arith.index_cast(word, place.value)],
+        attributes={
+            "asm_string": mlir.ir.StringAttr.get(""),
+            "constraints": mlir.ir.StringAttr.get("=r,0"),
+        },
+    )
+    return Number(mlir.arith.index_cast(mlir.ir.IndexType.get(), hidden.result))
 
 
 def broadcast(number: Number, type_: Type) -> Number:

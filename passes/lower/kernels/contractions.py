@@ -25,7 +25,20 @@ from ....dialects import mlir
 from ...ir.aliases import Type, Value
 from ..tuning.array_layouts import Layout
 from ..tuning.contraction_tiles import Axis, Contraction
-from .builder import Array, Number, Place, branches, broadcast, carried, choose, constant, index, loop, when
+from .builder import (
+    Array,
+    Number,
+    Place,
+    branches,
+    broadcast,
+    carried,
+    choose,
+    constant,
+    index,
+    loop,
+    opaque,
+    when,
+)
 from .copies import fill_around
 from .epilogues import Epilogue
 from .executable import Calls, Kernel, Result, workgroup_id
@@ -111,6 +124,10 @@ class _Offsets:
     right: Number
     out: Number
     beside: tuple[Number, ...] = ()
+
+    def opaque(self) -> _Offsets:
+        """The same places of the operands, of which the compiler does not know how they were counted."""
+        return replace(self, left=opaque(self.left), right=opaque(self.right))
 
     def moved(self, axis: Axis, count: Place) -> _Offsets:
         """The places `count` steps further along an axis."""
@@ -250,6 +267,8 @@ class _Contraction:
 
         def body(at: Number, *sums: Number) -> Sequence[Number]:
             here, following = offsets.moved(head, at), list(sums)
+            if inside <= STRAIGHT:  # what is read in an iteration is counted from where it begins
+                here = here.opaque()
             for step in range(unrolled):
                 following = self._sum(tile, rest, here.moved(head, step), following)
             return following

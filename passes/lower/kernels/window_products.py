@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from ....dialects import mlir
 from ...ir.aliases import Value
 from ..tuning.product_tiles import ProductSizes, ProductTiles
-from .builder import Array, Number, Place, ceil_divided, index, loop
+from .builder import Array, Number, Place, ceil_divided, index, loop, opaque
 from .executable import Kernel, Kernels, Size, Sizes, workgroup_id
 from .products import Block, Product, Strip, place_of, result_of, size_of
 
@@ -80,7 +80,7 @@ class _Windows(Product):
         assert self.sizes.k is not None
         depth = self.sizes.k // window.count
         with loop(0, window.count) as row:
-            first = row * depth
+            first = opaque(row * depth)
             at = replace(self, image=image, line=line + row * window.apart, first=first)
             at.columns(batch, Block(first, depth))
 

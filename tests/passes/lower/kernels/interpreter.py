@@ -282,7 +282,9 @@ def of_machine(operation: Any, kind: str) -> Callable[..., Any]:
     """Pointers, tiles, and products of groups."""
     if kind == "inttoptr":
         return lambda _, address: address
-    if kind == "inline_asm":
+    if kind == "inline_asm" and not mlir.ir.StringAttr(operation.attributes["asm_string"]).value:
+        return lambda _, hidden: hidden
+    if kind == "inline_asm":  # a call of the system
         return lambda *_: np.int64(0)
     name = mlir.ir.StringAttr(operation.attributes["intrin"]).value.removeprefix("llvm.x86.")
     if "vpdpbusd" in name:
