@@ -12,16 +12,29 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Final, TypeAlias, overload
 
 from ....dialects import mlir
-from ...ir.aliases import Type, Value
+from ...ir.aliases import Block, Type, Value
 
 Operand: TypeAlias = "Number | int | float"
 Place: TypeAlias = "Number | int"
 
 ALIGNMENT: Final = 64  # bytes of what lies on the stack
+
+
+@dataclass(frozen=True, slots=True)
+class _Constants:
+    """The first block of a function, and what has been emitted there, by type and number."""
+
+    block: Block
+    emitted: dict[tuple[Type, int | str], Number] = field(default_factory=dict)
+
+
+_CONSTANTS: Final[ContextVar[_Constants | None]] = ContextVar("constants", default=None)
 
 
 class Number:
@@ -161,16 +174,46 @@ class Number:
         return Number(mlir.arith.index_cast(type_, self.value))
 
 
+@contextmanager
+def body_of(block: Block) -> Iterator[None]:
+    """Emit code into the first block of a function: each constant once, where the block begins."""
+    token = _CONSTANTS.set(_Constants(block))
+    try:
+        with mlir.ir.InsertionPoint(block):
+            yield
+    finally:
+        _CONSTANTS.reset(token)
+
+
 def constant(type_: Type, number: int | float) -> Number:
     """A constant of a scalar type; integers wrap to its width."""
+    wrapped = _wrapped(type_, number)
+    constants = _CONSTANTS.get()
+    if constants is None:
+        return _constant(type_, wrapped)
+    key = type_, wrapped.hex() if isinstance(wrapped, float) else wrapped  # 0.0 is not -0.0
+    found = constants.emitted.get(key)
+    if found is None:
+        with mlir.ir.InsertionPoint.at_block_begin(constants.block):
+            found = constants.emitted[key] = _constant(type_, wrapped)
+    return found
+
+
+def _wrapped(type_: Type, number: int | float) -> int | float:
+    """A number as a constant of the type states it."""
     if isinstance(type_, mlir.ir.IndexType):
-        return Number(mlir.arith.constant(type_, mlir.ir.IntegerAttr.get(type_, int(number))))
-    if isinstance(type_, mlir.ir.IntegerType):
-        wrapped = int(number) & ((1 << type_.width) - 1)
-        if type_.width > 1:
-            wrapped -= (wrapped >> (type_.width - 1)) << type_.width
-        return Number(mlir.arith.constant(type_, mlir.ir.IntegerAttr.get(type_, wrapped)))
-    return Number(mlir.arith.constant(type_, mlir.ir.FloatAttr.get(type_, float(number))))
+        return int(number)
+    if not isinstance(type_, mlir.ir.IntegerType):
+        return float(number)
+    wrapped = int(number) & ((1 << type_.width) - 1)
+    if type_.width > 1:
+        wrapped -= (wrapped >> (type_.width - 1)) << type_.width
+    return wrapped
+
+
+def _constant(type_: Type, number: int | float) -> Number:
+    kind = mlir.ir.FloatAttr if isinstance(number, float) else mlir.ir.IntegerAttr
+    return Number(mlir.arith.constant(type_, kind.get(type_, number)))
 
 
 def index(place: Place) -> Number:

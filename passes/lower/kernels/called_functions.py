@@ -23,7 +23,7 @@ from ..merge_elementwise import Input, Part, blocks_of, merge, parts_of
 from ..plan import target_of
 from ..scalars import NO_INLINE
 from ..tuning.configuration import has_kernels
-from .builder import Array, Number, broadcast, index, loop
+from .builder import Array, Number, body_of, broadcast, index, loop
 from .element_code import applied, constant_of
 from .executable import Kernel, Kernels, Result, workgroup_id
 from .reduced_rows import places_of
@@ -419,7 +419,7 @@ def _add_function(
         )
     function.operation.attributes["passthrough"] = ir.ArrayAttr.get([ir.StringAttr.get("noinline")])
     block = function.add_entry_block()
-    with ir.InsertionPoint(block):
+    with body_of(block):
         mlir.func.ReturnOp([number.value for number in emit(list(map(Number, block.arguments)))])
     return function.operation
 

@@ -20,6 +20,7 @@ import numpy as np
 from ....dialects import mlir
 from ...ir.aliases import Operation, Type, Value
 from ...ir.functions import EXECUTABLE
+from .builder import body_of
 from .reduction_programs import Parameter
 
 if TYPE_CHECKING:
@@ -249,7 +250,7 @@ def add_beside(
             binding = ir.Type.parse("!stream.binding")
             types = [(each.scalar or index) if each.type is None else binding for each in parameters]
             function = mlir.func.FuncOp(entry, ir.FunctionType.get(types, []))
-            with ir.InsertionPoint(function.add_entry_block([ir.Location.current] * len(types))):
+            with body_of(function.add_entry_block([ir.Location.current] * len(types))):
                 _bind(list(function.arguments), parameters, emit)
                 mlir.func.ReturnOp([])
     apart.operation.verify()
@@ -342,7 +343,7 @@ def _define_function(symbol: str, call: _Call) -> None:
         function.operation.attributes["translation_info"] = ir.Attribute.parse(
             _THREADS.format(count=call.kernel.threads)
         )
-    with ir.InsertionPoint(function.add_entry_block([ir.Location.current] * len(types))):
+    with body_of(function.add_entry_block([ir.Location.current] * len(types))):
         arguments = list(function.arguments)
         zero = mlir.arith.constant(index, 0)
         first = len(call.operands)
