@@ -20,6 +20,7 @@ from .analysis.verify import Verified, verify
 from .base import Pass
 from .ir.functions import functions
 from .lower.choose_branches import ChooseBranches
+from .lower.constant_expressions import ConstantExpressions
 from .lower.convert import Convert
 from .lower.early_checks import EarlyChecks
 from .lower.early_slices import EarlySlices
@@ -136,6 +137,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     StartedReductions(),
     ResolveTiles(),
     CallFunctions(),
+    ConstantExpressions(),
     MergeElementwise(),
     InlineBodies(),
     EarlyChecks(),

@@ -15,9 +15,9 @@ from ...dialects.communicator import bound
 from ...dialects.interrupts import kept_interrupts
 from ...passes.base import Pass
 from ...passes.lower.collective_sites import collective_sites, job_of
+from ...passes.lower.constant_expressions import computes_nothing_constant
 from ...passes.lower.host_calls import localized
 from ...passes.lower.kernels.loops.embed import has_loop_kernels
-from ...passes.lower.merge_elementwise import computes_nothing_constant
 from ...passes.lower.plan import hints_of, is_vectorized
 from ...passes.lower.tuning.hints import ModuleHints
 from ...passes.partition.direct import DirectCollectives

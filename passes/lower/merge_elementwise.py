@@ -21,8 +21,6 @@ GENERIC: Final = "linalg.generic"
 FEWEST: Final = 32  # ops; the time to fuse these is a few milliseconds
 MOST_INPUTS: Final = 12  # of one op: IREE fuses no ops into one of more than 16 operands
 
-NOTHING_CONSTANT: Final = "adze.nothing_constant"
-_LEAVES: Final = ("arith.constant", "tensor.empty", "linalg.fill", "func.return", "util.return")
 
 Input = tuple[Value, Attribute]
 """An operand from outside, and the map of its elements."""
@@ -44,19 +42,7 @@ class MergeElementwise(Pass):
     leaves_adze = False
 
     def run(self, module: mlir.ir.Module) -> bool:
-        is_merged = merge_elementwise(module) > 0
-        if not (is_merged or _computes_much(module)) or _has_constant_expressions(module):
-            return is_merged
-        module.operation.attributes[NOTHING_CONSTANT] = mlir.ir.UnitAttr.get(module.context)
-        return True
-
-
-def computes_nothing_constant(module: mlir.ir.Module) -> bool:
-    """Whether a lowered module has many or long computations, and none of constants alone.
-
-    IREE looks for these with the square of the ops of one body (`ConstExprAnalysis`), as they are fused.
-    """
-    return NOTHING_CONSTANT in module.operation.attributes
+        return merge_elementwise(module) > 0
 
 
 def merge_elementwise(module: mlir.ir.Module) -> int:
@@ -223,59 +209,3 @@ def _move_bodies(members: Sequence[Operation], elements: dict[Input, Value], end
             step.move_before(end)
         made[member.results[0]] = yielded.operands[0]
     yielded.move_before(end)
-
-
-def _computes_much(module: mlir.ir.Module) -> bool:
-    """Whether there are as many ops on arrays as IREE may fuse to a long one."""
-    return (
-        sum(
-            child.operation.name == GENERIC
-            for function in functions(module).values()
-            for region in function.regions
-            for block in region.blocks
-            for child in block.operations
-        )
-        >= FEWEST
-    )
-
-
-def _has_constant_expressions(module: mlir.ir.Module) -> bool:
-    """Whether something is computed of constants alone, or could be: an array of constants counts."""
-    return any(
-        _is_constant_array(child.operation) or _follows_from_constants(child.operation)
-        for function in functions(module).values()
-        for region in function.regions
-        for block in region.blocks
-        for child in block.operations
-    )
-
-
-def _is_constant_array(operation: Operation) -> bool:
-    if operation.name != "arith.constant" or not isinstance(operation.results[0].type, mlir.ir.ShapedType):
-        return False
-    value = operation.attributes["value"]
-    return not (isinstance(value, mlir.ir.DenseElementsAttr) and value.is_splat)
-
-
-def _follows_from_constants(operation: Operation) -> bool:
-    """Whether an op on arrays has no operand but constants, empty arrays and such with one number."""
-    if _is_leaf(operation) or not any(
-        isinstance(result.type, mlir.ir.RankedTensorType) for result in operation.results
-    ):
-        return False
-    return _takes_leaves(operation)
-
-
-def _takes_leaves(operation: Operation) -> bool:
-    return all(
-        not isinstance(value.owner, mlir.ir.Block) and _is_leaf(value.owner.operation)
-        for value in operation.operands
-    )
-
-
-def _is_leaf(operation: Operation) -> bool:
-    """Whether an op makes a constant, or an array of it, as a number is repeated along all axes."""
-    if operation.name != GENERIC:
-        return operation.name in _LEAVES
-    body = operation.regions[0].blocks[0].operations
-    return len(body) == 1 and _takes_leaves(operation)

@@ -11,11 +11,9 @@ import pytest
 
 import adze
 import adze.numpy as anp
-from adze.frontend.staging import lowering
 from adze.passes.lower import merge_elementwise
 from adze.passes.lower.kernels import called_functions
 from adze.passes.lower.kernels.loops import build
-from adze.runtime.compile.compiler import NO_CONSTANT_EXPRESSIONS
 
 RANDOM = np.random.default_rng(0)
 
@@ -120,35 +118,3 @@ def test_an_op_has_no_more_inputs_than_iree_fuses() -> None:
     text = lowered(of_many_arrays, *PROGRAMS["many arrays"][1]).mlir()
     inputs = re.findall(r"linalg\.generic .* ins\((.*?) :", text)
     assert [len(each.split(",")) for each in inputs] == [9, 12]
-
-
-@pytest.mark.usefixtures("without_calls")
-def test_programs_that_compute_nothing_of_constants_are_not_searched_for_it() -> None:
-    assert NO_CONSTANT_EXPRESSIONS in lowered(chain, numbers(150, 201)).options().extra_flags
-    for function, arguments in (
-        (with_a_table, (numbers(500, 64),)),
-        (lambda x: x + 1, (numbers(150, 201),)),
-        (lambda x: chain(x) + anp.cos(anp.arange(201.0)), (numbers(150, 201),)),
-    ):
-        assert NO_CONSTANT_EXPRESSIONS not in lowered(function, *arguments).options().extra_flags
-
-
-def branching(x: Any, y: Any) -> Any:
-    """A computation whose gradient repeats one number along the axis, once for each step."""
-    z = x
-    for k in range(4):
-        z = anp.sin(z) * y + x * (k + 1)
-        z = anp.where(z > 0, z, -z)
-    return z.sum()
-
-
-def test_the_program_is_the_same_where_constants_are_not_searched_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    gradient, arguments = adze.grad(branching), (numbers(33), numbers(33))
-    without = lowered(gradient, *arguments)
-    assert NO_CONSTANT_EXPRESSIONS in without.options().extra_flags
-    monkeypatch.setattr(lowering, "computes_nothing_constant", lambda module: False)
-    searched = lowered(gradient, *arguments)
-    assert NO_CONSTANT_EXPRESSIONS not in searched.options().extra_flags
-    assert searched.compile(cache=False).vmfb == without.compile(cache=False).vmfb
