@@ -158,16 +158,20 @@ class Product:
         batch = Number(workgroup_id(2))
         if k is None:
             steps = index(self.left.size(2 if self.left_along_k else 1))
-            with loop(0, steps.most(1), depth) as place:  # of no steps the sums are zeros
-                first = opaque(place)
+            with loop(0, steps.most(1), depth) as at:  # of no steps the sums are zeros
+                first = index(self._begun(at))
                 self.columns(batch, Block(first, (steps - first).least(depth)))
             return
         if k <= depth:
             self.columns(batch, Block(0, k))
             return
-        with loop(0, k, depth) as place:  # the last block, which may be shorter, shares the others' code
-            first = opaque(place)
+        with loop(0, k, depth) as at:  # the last block, which may be shorter, shares the others' code
+            first = index(self._begun(at))
             self.columns(batch, Block(first, (index(k) - first).least(depth) if k % depth else depth))
+
+    def _begun(self, place: Place) -> Place:
+        """Where tiles of several rows begin, with many addresses; a vector would be multiplied slower."""
+        return opaque(place) if self.tiles.rows > 1 else place
 
     def columns(self, batch: Place, block: Block) -> None:
         """Every tile, for a block of `k`."""
@@ -248,8 +252,8 @@ class Product:
 
     def _tile(self, tile: _Tile, block: Block) -> None:
         """Add the steps of a block of `k` to a tile of the result, or begin it with them."""
-        strip = replace(tile.strip, column=opaque(tile.strip.column))
-        tile = replace(tile, strip=strip, row=opaque(tile.row))
+        strip = replace(tile.strip, column=self._begun(tile.strip.column))
+        tile = replace(tile, strip=strip, row=self._begun(tile.row))
         vector = mlir.ir.VectorType.get([self.tiles.width], self.out.element)
         zero = broadcast(constant(self.out.element, 0.0), vector)
         rows = [index(tile.row) + row for row in range(tile.rows)]
