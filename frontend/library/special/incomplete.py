@@ -146,18 +146,19 @@ def _moved(primals: Any, tangents: Any) -> Any:
 
 
 def _density(a: Any, x: Any) -> Any:
-    is_inside = x > 0
-    positive = xp.where(is_inside, x, 1.0)
-    inside = _power(a, positive) * a / positive
-    at_zero = xp.where(is_inside, 1.0, x) ** (a - 1) * xp.exp(-x - ops.lgamma(a))
-    return xp.where(is_inside, inside, at_zero)
+    is_inside, is_beyond = x > 0, x == xp.inf
+    positive = xp.where(is_inside & ~is_beyond, x, 1.0)
+    inside = xp.where(is_beyond, 0.0, _power(a, positive) * a / positive)
+    low = xp.where(is_inside, 1.0, x)
+    return xp.where(is_inside, inside, low ** (a - 1) * xp.exp(-low - ops.lgamma(a)))
 
 
 def _slope(a: Any, x: Any) -> Any:
     """From the implicit derivative of the quantile: ``dP/da = -p(x) dx/da``."""
     is_inside = (x > 0) & (a > 0) & xp.isfinite(x)
+    outside = xp.where(xp.isnan(x) | xp.isnan(a) | (x < 0) | (a < 0), xp.nan, 0.0)
     x, a = xp.where(is_inside, x, 1.0), xp.where(is_inside, a, 1.0)
-    return xp.where(is_inside, -_power(a, x) * a * log_slope(xp.log(x), a), 0.0)
+    return xp.where(is_inside, -_power(a, x) * a * log_slope(xp.log(x), a), outside)
 
 
 def _power(a: Any, x: Any) -> Any:

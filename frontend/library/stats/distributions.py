@@ -14,6 +14,7 @@ from inspect import Parameter, Signature
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, Final
 
+from ...tracing.jax_rules import follows_jax
 from .. import numpy as xp
 from ..numpy.promotion import stays_weak
 from ..special.scipy_names import floats
@@ -49,19 +50,21 @@ def continuous(
     shapes: Sequence[str] = (),
     *,
     located: bool = True,
+    squares_scale: bool = False,
     named: Mapping[str, str] = MappingProxyType({}),
     **standard: Standard,
 ) -> Any:
     """The namespace of a continuous distribution; `located=False` without location and scale.
 
-    `named` has the first parameters that JAX calls otherwise than the other distributions do.
+    `named` has the first parameters that JAX calls otherwise than the other distributions do, and
+    `squares_scale` says that the scale's sign does not count in JAX's density.
     """
     functions = {**_derived(standard)}
     defaults = {"loc": 0, "scale": 1} if located else {}
     made = {}
     for name, of_standard in functions.items():
         first = named.get(name, "q" if name in _QUANTILES else "x")
-        body = _located(name, of_standard) if located else of_standard
+        body = _located(name, of_standard, squares_scale) if located else of_standard
         made[name] = _callable(
             name, f"{_MEANING[name]} of {what}.", _parameters(first, shapes, defaults), body
         )
@@ -84,15 +87,21 @@ def _log(probability: Any) -> Any:
     return xp.where(probability == 0, -xp.inf, xp.log(xp.where(probability == 0, 1.0, probability)))
 
 
-def _located(name: str, of_standard: Standard) -> Callable[..., Any]:
+def _located(name: str, of_standard: Standard, squares_scale: bool) -> Callable[..., Any]:
+    """`of_standard` with a location and a scale; NaN where the scale is not positive, as in SciPy."""
+
     def body(x: Any, *rest: Any) -> Any:
         *shapes, loc, scale = rest
+        if squares_scale and name in _DENSITIES and follows_jax():
+            scale = xp.abs(scale)
         if name in _QUANTILES:
-            return of_standard(x, *shapes) * scale + loc
+            return xp.where(scale > 0, of_standard(x, *shapes) * scale + loc, xp.nan)
         value = of_standard((x - loc) / scale, *shapes)
         if name == "logpdf":
-            return value - xp.log(scale)
-        return value / scale if name == "pdf" else value
+            value = value - xp.log(scale)
+        elif name == "pdf":
+            value = value / scale
+        return xp.where(scale > 0, value, xp.nan)
 
     return body
 

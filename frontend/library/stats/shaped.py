@@ -12,9 +12,22 @@ from ..special.scipy_names import gammaln, i0e, log_ndtr, xlog1py, xlogy
 from .distributions import continuous
 
 
-def _positive(z: Any, otherwise: float = 1.0) -> Any:
-    """`z` where it is positive, else a number without singularities."""
-    return xp.where(z > 0, z, otherwise)
+def _from(least: float, z: Any) -> Any:
+    """`z`, and `least` where it is smaller: the slope there is 0, at `least` itself it is that of `z`."""
+    return xp.where(z < least, least, z)
+
+
+def _positive(z: Any) -> Any:
+    """`z`, and 1 where it is not positive."""
+    return xp.where(z <= 0, 1.0, z)
+
+
+def _gamma_cdf(z: Any, a: Any) -> Any:
+    return xp.where(a > 0, xp.where(z <= 0, 0.0, gammainc(a, _positive(z))), xp.nan)
+
+
+def _gamma_sf(z: Any, a: Any) -> Any:
+    return xp.where(a > 0, xp.where(z <= 0, 1.0, gammaincc(a, _positive(z))), xp.nan)
 
 
 def _gamma_logpdf(z: Any, a: Any) -> Any:
@@ -26,16 +39,16 @@ gamma = continuous(
     "the gamma distribution",
     ("a",),
     logpdf=_gamma_logpdf,
-    cdf=lambda z, a: xp.where(z <= 0, 0.0, gammainc(a, _positive(z))),
-    sf=lambda z, a: xp.where(z <= 0, 1.0, gammaincc(a, _positive(z))),
+    cdf=_gamma_cdf,
+    sf=_gamma_sf,
 )
 
 chi2 = continuous(
     "the chi-squared distribution",
     ("df",),
     logpdf=lambda z, df: _gamma_logpdf(0.5 * z, 0.5 * df) - math.log(2),
-    cdf=lambda z, df: xp.where(z <= 0, 0.0, gammainc(0.5 * df, 0.5 * _positive(z))),
-    sf=lambda z, df: xp.where(z <= 0, 1.0, gammaincc(0.5 * df, 0.5 * _positive(z))),
+    cdf=lambda z, df: _gamma_cdf(0.5 * z, 0.5 * df),
+    sf=lambda z, df: _gamma_sf(0.5 * z, 0.5 * df),
 )
 
 
@@ -58,10 +71,10 @@ beta = continuous(
 pareto = continuous(
     "the Pareto distribution",
     ("b",),
-    logpdf=lambda z, b: xp.where(z < 1, -xp.inf, xp.log(b) - (b + 1) * xp.log(xp.maximum(z, 1.0))),
-    cdf=lambda z, b: -xp.expm1(-b * xp.log(xp.maximum(z, 1.0))),
-    sf=lambda z, b: xp.exp(-b * xp.log(xp.maximum(z, 1.0))),
-    logsf=lambda z, b: -b * xp.log(xp.maximum(z, 1.0)),
+    logpdf=lambda z, b: xp.where(z < 1, -xp.inf, xp.log(b) - (b + 1) * xp.log(_from(1.0, z))),
+    cdf=lambda z, b: -xp.expm1(-b * xp.log(_from(1.0, z))),
+    sf=lambda z, b: xp.exp(-b * xp.log(_from(1.0, z))),
+    logsf=lambda z, b: -b * xp.log(_from(1.0, z)),
     ppf=lambda q, b: xp.where((q >= 0) & (q <= 1), xp.exp(-xp.log1p(-q) / b), xp.nan),
 )
 
@@ -71,12 +84,14 @@ def _student_logpdf(z: Any, df: Any) -> Any:
     return normaliser - 0.5 * (df + 1) * xp.log1p(z * z / df)
 
 
-t = continuous("Student's distribution", ("df",), logpdf=_student_logpdf)
+t = continuous("Student's distribution", ("df",), squares_scale=True, logpdf=_student_logpdf)
 
 
 def _gennorm_cdf(z: Any, p: Any) -> Any:
-    sign = xp.sign(z)
-    return 0.5 * (1 + sign * gammainc(1 / p, xp.abs(xp.where(z == 0, 1.0, z)) ** p))
+    """At 0 by the tangent, as powers have no slope there: the density is `1 / (2 gamma(1 + 1 / p))`."""
+    side = xp.sign(z) * gammainc(1 / p, xp.abs(xp.where(z == 0, 1.0, z)) ** p)
+    side = xp.where(z == 0, z * xp.exp(-gammaln(1 + 1 / p)), side)
+    return xp.where(p > 0, 0.5 * (1 + side), xp.nan)
 
 
 gennorm = continuous(

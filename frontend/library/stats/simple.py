@@ -14,6 +14,7 @@ from .distributions import continuous
 
 norm = continuous(
     "the normal distribution",
+    squares_scale=True,
     logpdf=lambda z: -0.5 * (z * z + math.log(2 * math.pi)),
     cdf=lambda z: ndtr(z),
     logcdf=lambda z: log_ndtr(z),
@@ -89,9 +90,9 @@ gumbel_l = continuous(
 expon = continuous(
     "the exponential distribution",
     logpdf=lambda z: xp.where(z < 0, -xp.inf, -z),
-    cdf=lambda z: xp.where(z < 0, 0.0, -xp.expm1(-xp.maximum(z, 0.0))),
+    cdf=lambda z: xp.where(z < 0, 0.0, -xp.expm1(-xp.where(z < 0, 0.0, z))),
     logcdf=lambda z: xp.where(z <= 0, -xp.inf, log1mexp(xp.where(z <= 0, 1.0, z))),
-    sf=lambda z: xp.where(z < 0, 1.0, xp.exp(-xp.maximum(z, 0.0))),
+    sf=lambda z: xp.where(z < 0, 1.0, xp.exp(-xp.where(z < 0, 0.0, z))),
     logsf=lambda z: xp.where(z < 0, 0.0, -z),
     ppf=lambda q: xp.where(q < 0, xp.nan, -xp.log1p(-q)),
     isf=lambda q: -xp.log(q),
@@ -100,7 +101,7 @@ expon = continuous(
 uniform = continuous(
     "the uniform distribution on `[0, 1]`",
     logpdf=lambda z: xp.where((z < 0) | (z > 1), -xp.inf, 0.0 * z),
-    cdf=lambda z: xp.clip(z, 0.0, 1.0),
-    sf=lambda z: 1.0 - xp.clip(z, 0.0, 1.0),
+    cdf=lambda z: xp.where(z < 0, 0.0, xp.where(z > 1, 1.0, z)),
+    sf=lambda z: xp.where(z < 0, 1.0, xp.where(z > 1, 0.0, 1.0 - z)),
     ppf=lambda q: xp.where((q < 0) | (q > 1), xp.nan, q),
 )
