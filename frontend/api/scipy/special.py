@@ -30,6 +30,7 @@ from ..frontend.library.special.integrals import wofz as wofz
 from ..frontend.library.special.orders import bernoulli as bernoulli
 from ..frontend.library.special.orders import bessel_jn as bessel_jn
 from ..frontend.library.special.orders import comb as comb
+from ..frontend.library.special.orders import gamma as gamma
 from ..frontend.library.special.orders import hyp1f1 as hyp1f1
 from ..frontend.library.special.orders import hyp2f1 as hyp2f1
 from ..frontend.library.special.orders import loggamma as loggamma
@@ -43,7 +44,6 @@ from ..frontend.library.special.scipy_names import erfc as erfc
 from ..frontend.library.special.scipy_names import erfinv as erfinv
 from ..frontend.library.special.scipy_names import expit as expit
 from ..frontend.library.special.scipy_names import factorial as factorial
-from ..frontend.library.special.scipy_names import gamma as gamma
 from ..frontend.library.special.scipy_names import gammaln as gammaln
 from ..frontend.library.special.scipy_names import gammasgn as gammasgn
 from ..frontend.library.special.scipy_names import i0 as i0

@@ -88,8 +88,9 @@ def wofz(z: Any) -> Any:
 
 @stays_weak
 def erfcx(x: Any) -> Any:
-    """`exp(x^2) erfc(x)`, without overflow for large `x`."""
-    return of_reals("erfcx", _erfcx, x)
+    """`exp(x^2) erfc(x)`, without overflow for large `x`, of complex numbers too."""
+    (value,) = floats(x)
+    return _wofz(1j * value) if value.dtype.kind == "c" else of_reals("erfcx", _erfcx, value)
 
 
 @custom_jvp
@@ -139,7 +140,7 @@ def _dawsn_rule(primals: Any, tangents: Any) -> Any:
 @stays_weak
 def exp1(x: Any) -> Any:
     """The integral of `exp(-t) / t` from `x > 0` on; infinite at 0, NaN below."""
-    return of_reals("exp1", lambda x: xp.where(x < 0, xp.nan, -_expi(-x)), x)
+    return of_reals("exp1", lambda x: xp.where(x < 0, xp.nan, 0.0 - _expi(-x)), x)
 
 
 @stays_weak

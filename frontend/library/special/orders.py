@@ -111,6 +111,15 @@ def bessel_jn(z: Any, *, v: int, n_iter: int = 50) -> Any:
 
 
 @stays_weak
+def gamma(x: Any) -> Any:
+    """The gamma function, by its logarithm, of complex numbers too."""
+    (value,) = floats(x)
+    if value.dtype.kind == "c":
+        return xp.exp(loggamma(value))
+    return gammasgn(value) * xp.exp(ops.lgamma(value))
+
+
+@stays_weak
 def loggamma(x: Any) -> Any:
     """The principal branch of the logarithm of the gamma function, of complex numbers too; NaN for negative
     real ones."""

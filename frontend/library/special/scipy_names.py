@@ -64,14 +64,7 @@ def gammasgn(x: Any) -> Any:
     is_odd = xp.remainder(whole, 2) != 0
     sign = xp.where((value < 0) & is_odd, -1.0, 1.0).astype(value.dtype)
     sign = xp.where(value == 0, xp.copysign(xp.ones_like(value), value), sign)  # the limit from either side
-    return xp.where((value < 0) & (whole == value), xp.nan, sign)
-
-
-@stays_weak
-def gamma(x: Any) -> Any:
-    """The gamma function, by its logarithm."""
-    (value,) = floats(x)
-    return gammasgn(value) * xp.exp(ops.lgamma(value))
+    return xp.where(((value < 0) & (whole == value)) | xp.isnan(value), xp.nan, sign)
 
 
 @stays_weak
@@ -138,7 +131,7 @@ def entr(x: Any) -> Any:
     inside = -value * xp.log(xp.where(is_positive, value, 1.0))
     outside = xp.where(value == 0, _steep_zero(value, value == 0), -xp.inf)
     result = xp.where(is_positive, inside, outside)
-    return xp.where(xp.isnan(value), value, result)
+    return xp.where(xp.isnan(value), math.nan * value, result)
 
 
 @stays_weak
@@ -270,7 +263,7 @@ def _bessel(x: Any, order: int, *, is_scaled: bool) -> Any:
     if order == 1:
         total, asymptotic = 0.5 * near * total, xp.sign(x) * asymptotic
     if is_scaled:
-        return xp.where(is_small, total * xp.exp(-xp.abs(near)), asymptotic)
+        return xp.where(is_small, total * xp.exp(-xp.sign(near) * near), asymptotic)
     half = xp.exp(0.5 * far)  # the whole exponential may overflow where its product does not
     grown = xp.where(xp.isinf(x), x if order else far, asymptotic * half * half)
     return xp.where(is_small, total, grown)
@@ -325,10 +318,18 @@ def factorial(n: Any, exact: bool = False) -> Any:
 
 @stays_weak
 def poch(z: Any, m: Any) -> Any:
-    """Pochhammer's symbol, `gamma(z + m) / gamma(z)`, for `z` and `z + m` that are no poles."""
+    """Pochhammer's symbol, `gamma(z + m) / gamma(z)`, for `z` and `z + m` that are no poles; 1 where `m` is
+    0."""
     start, count = floats(z, m)
     sign = gammasgn(start + 0.0) * gammasgn(start + count + 0.0)  # of a pole from above, as SciPy's
-    return sign * xp.exp(ops.lgamma(start + count) - ops.lgamma(start))
+    value = sign * xp.exp(ops.lgamma(start + count) - ops.lgamma(start))
+    is_far = xp.isfinite(start) & ~_is_pole(start)
+    return xp.where((count == 0) & ~is_far, 1.0, value)
+
+
+def _is_pole(z: Any) -> Any:
+    """Whether the gamma function has a pole there."""
+    return (z <= 0) & (z == xp.floor(z))
 
 
 def multigammaln(a: Any, d: int) -> Any:
