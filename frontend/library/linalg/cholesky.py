@@ -38,8 +38,8 @@ def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> A
     """The lower triangular `l` with ``a = l @ l^H`` (with `upper` its adjoint), diagonal positive.
 
     `a` counts as ``(a + a^H) / 2``; without `symmetrize_input` only its lower triangle is read, which is what
-    NumPy does. Where a matrix is not positive definite all of its result is NaN: a compiled program raises
-    no exception for a value.
+    NumPy does. Where a matrix is not positive definite the triangle is NaN: a compiled program raises no
+    exception for a value.
     """
     value = square("cholesky", a, named=True)
     value = symmetrized(value) if symmetrize_input else from_lower(value)
@@ -70,7 +70,7 @@ def _composed(a: Any) -> Any:
     factor = _blocked(a)
     pivots = real_part(diagonal(factor))
     is_good = xp.all(pivots > 0, axis=-1, keepdims=True)
-    return xp.where(xp.expand_dims(is_good, -1), factor, xp.full_like(factor, float("nan")))
+    return xp.where(xp.expand_dims(is_good, -1), factor, xp.tril(xp.full_like(factor, float("nan"))))
 
 
 # a = l l^H: dl = l phi(l^-1 da l^-H), phi the lower triangle with half of the diagonal.

@@ -1,7 +1,7 @@
 """Cholesky factors by one kernel: a workgroup factors every so many matrices, in a padded copy of each.
 
 Input: Hermitian matrices `[..., n, n]`, real or complex, of which the upper triangle is used. Output: the
-lower factors; NaN in all of a matrix that is not positive definite.
+lower factors; NaN in the lower triangle of a matrix that is not positive definite.
 Idea: ``u^H u = a`` by four rows at a time (left-looking: all earlier rows are taken off first, in register
 tiles), in blocks of `BLOCK` rows for large matrices, so that the rows that are taken off stay in the cache
 (Golub and Van Loan, section 4.2.6). The padding is an identity. At the end blocks of `u` are transposed.
@@ -158,12 +158,11 @@ class _Factor:
         return factors, inverses, so_far
 
     def give(self, target: Matrix, is_definite: Number) -> None:
-        """Write the lower factor, or NaN."""
+        """Write the lower factor, or NaN in its place."""
         self._transpose()
         lanes, size, width = self.lanes, self.size, self.lanes.width
         whole = size // width * width
-        nan = lanes.number(float("nan"))
-        zero = lanes.choose(is_definite, lanes.number(0.0), nan)
+        zero, nan = lanes.number(0.0), lanes.number(float("nan"))
         with loop(0, size) as row:
             end = row // width * width + width
             with loop(0, least(end, whole), width) as column:
@@ -173,8 +172,10 @@ class _Factor:
             with loop(end, whole, width) as column:
                 target[row, column] = lanes.filled(zero)
             with loop(whole, size) as column:
-                lower = (column <= row) & is_definite
-                target[row, column] = lanes.choose(lower, self.work[row, column], zero)
+                number = lanes.choose(is_definite, self.work[row, column], nan)
+                target[row, column] = lanes.choose(column <= row, number, zero)
+            with loop(choose(is_definite, index(whole), row + 1), least(end, whole)) as column:
+                target[row, column] = zero  # the vector across the diagonal was NaN
 
     def _transpose(self) -> None:
         """Put the factor's transpose below the diagonal, and zeros beside it within its blocks."""

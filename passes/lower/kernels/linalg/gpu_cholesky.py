@@ -1,7 +1,7 @@
 """Cholesky factors on NVIDIA's GPUs: a workgroup factors one matrix, whose lower triangle is in its memory.
 
 Input: symmetric real matrices `[..., n, n]`, of which the lower triangle is used. Output: the lower factors;
-NaN in all of a matrix that is not positive definite.
+NaN in the lower triangle of a matrix that is not positive definite.
 Idea: column by column, what a column contributes is taken off all later ones (outer products, as in
 `frontend/library/linalg/cholesky.py`). Warps share rows, and lanes the columns of a row. The squares of the
 diagonal are kept, so that nobody waits for a root.
@@ -127,7 +127,7 @@ class _Factor:
                 return [choose(column.equals(row), root(number), number)]
 
             (number,) = branches(column <= row, [element], below, lambda: [zero])
-            factor[(*self.lead, row, column)] = choose(is_good, number, none)
+            factor[(*self.lead, row, column)] = choose(is_good | (column > row), number, none)
 
 
 def _place(row: Place, column: Place) -> Number:
