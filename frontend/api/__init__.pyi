@@ -47,6 +47,7 @@ from .frontend.control.while_loops import while_loop as while_loop
 from .frontend.imports.onnx.model import from_onnx as from_onnx
 from .frontend.imports.stablehlo.function import from_stablehlo as from_stablehlo
 from .frontend.imports.stablehlo_out.function import to_stablehlo as to_stablehlo
+from .frontend.library.numpy.sized_slices import ds as ds
 from .frontend.library.random.reuse import debug_key_reuse as debug_key_reuse
 from .frontend.sharding.arrays import make_array_from_callback as make_array_from_callback
 from .frontend.sharding.arrays import (

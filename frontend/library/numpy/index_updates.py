@@ -36,6 +36,7 @@ from .promotion import (
     same_size,
     type_text,
 )
+from .sized_slices import has_sized, positions
 from .take import join_positions
 
 _COMBINE: Final[dict[str, Callable[[Any, Any], Any]]] = {
@@ -52,6 +53,7 @@ def update_index(
 ) -> Any:
     """`x` with `x[index]` replaced by `values` (`set`), or combined with them (add, mul, min, max)."""
     value = asarray_of(x)
+    index = positions(value, index) if has_sized(index) else index
     new = values_for(value, values)
     masked = _masked(value, index, new, kind)
     if masked is not None:

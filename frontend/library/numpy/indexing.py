@@ -27,12 +27,17 @@ from .index_expressions import (
     require_no_mask,
 )
 from .promotion import asarray_of, broadcast, broadcast_shapes, same_size
+from .sized_slices import has_sized, window
 from .take import gather_at
 
 
 def get_index(x: Any, index: Any, outside: OutOfBounds = BY_DEFAULT, fill_value: Any = None) -> Any:
     """`x[index]`; `outside` and `fill_value` say what indices out of bounds give."""
     value = asarray_of(x)
+    if has_sized(index):
+        is_weak = value.weak_type
+        value, index = window(value, index)
+        value = as_weak(value) if is_weak and not value.weak_type else value
     items = parse(value, known_masks(index), outside)
     require_no_mask(value, items)
     fills = outside.gathers_with == "fill" or outside.mode == "wrap"
