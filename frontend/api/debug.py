@@ -12,6 +12,7 @@ from .frontend.transforms.breakpoints import breakpoint as breakpoint
 from .passes.analysis.check_nans import NanError as NanError
 
 callback = _callbacks.debug_callback
+log = _callbacks.debug_log
 print = _callbacks.debug_print
 
 __all__ = _public_names(globals())

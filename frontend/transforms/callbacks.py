@@ -9,6 +9,7 @@ run in order, so every effect has the order of the program, `ordered` or not.
 from __future__ import annotations
 
 import functools
+import logging
 import string
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -121,25 +122,74 @@ def debug_callback(
 
 
 def debug_print(
-    fmt: str,
+    fmt: str | None = None,
     *args: Any,
     ordered: bool = False,
     partitioned: bool = False,
     skip_format_check: bool = False,
     **kwargs: Any,
-) -> None:
+) -> Any:
     """Print `fmt.format(*args, **kwargs)` when the program reaches this point, with the values of arrays.
 
-    As `debug.callback` under transforms. Raises `ArgumentError` where the format does not fit, and for an
+    With `skip_format_check` a format without fields is printed before its arguments. Without a format the
+    options are those of the function that is returned: `debug.print(ordered=True)("{x}", x=x)`. As
+    `debug.callback` under transforms. Raises `ArgumentError` where the format does not fit, and for an
     f-string, which has formatted tracers already.
     """
+    if fmt is None:
+        return functools.partial(
+            debug_print, ordered=ordered, partitioned=partitioned, skip_format_check=skip_format_check
+        )
+    _show(_print, fmt, args, kwargs, ordered, skip_format_check)
+    return None
+
+
+def debug_log(
+    fmt: str | None = None,
+    *args: Any,
+    ordered: bool = False,
+    partitioned: bool = False,
+    skip_format_check: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """As `debug.print`, to the logger `adze` of Python's `logging` at the level INFO."""
+    if fmt is None:
+        return functools.partial(
+            debug_log, ordered=ordered, partitioned=partitioned, skip_format_check=skip_format_check
+        )
+    _show(_log, fmt, args, kwargs, ordered, skip_format_check)
+    return None
+
+
+def _show(
+    write: Callable[[str], None],
+    fmt: str,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    ordered: bool,
+    skip_format_check: bool,
+) -> None:
     if not skip_format_check:
         _check_format(fmt, args, kwargs)
-    debug_callback(functools.partial(_print, fmt), *args, ordered=ordered, **kwargs)
+
+    def show(*values: Any, **named: Any) -> None:
+        write(_formatted(fmt, values, named))
+
+    debug_callback(show, *args, ordered=ordered, **kwargs)
 
 
-def _print(fmt: str, *args: Any, **kwargs: Any) -> None:
-    print(fmt.format(*args, **kwargs), flush=True)
+def _formatted(fmt: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    if any(field is not None for _, field, *_ in string.Formatter().parse(fmt)):
+        return fmt.format(*args, **kwargs)
+    return " ".join((fmt.format(), *map(str, args)))
+
+
+def _print(text: str) -> None:
+    print(text, flush=True)
+
+
+def _log(text: str) -> None:
+    logging.getLogger("adze").info(text)
 
 
 def _check_format(fmt: str, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
@@ -150,12 +200,22 @@ def _check_format(fmt: str, args: Sequence[Any], kwargs: dict[str, Any]) -> None
             hint='write debug.print("x = {x}", x=x)',
         )
     try:
-        string.Formatter().vformat(fmt, [_Anything()] * len(args), dict.fromkeys(kwargs, _Anything()))
+        _Checked().vformat(fmt, [_Anything()] * len(args), dict.fromkeys(kwargs, _Anything()))
     except (IndexError, KeyError, ValueError) as error:
         raise ArgumentError(
             f"debug.print: the format {fmt!r} does not fit its arguments: {error}",
             where=user_location_text(),
         ) from None
+
+
+class _Checked(string.Formatter):
+    """A formatter that takes no more arguments than its format names."""
+
+    def check_unused_args(self, used_args: Any, args: Any, kwargs: Any) -> None:
+        """Raise ValueError for arguments without a field."""
+        unused = [str(n) for n in (*range(len(args)), *kwargs) if n not in used_args]
+        if unused:
+            raise ValueError(f"it has no field for {', '.join(unused)}")
 
 
 class _Anything:
