@@ -54,21 +54,28 @@ def vmap(
     axis_name: str | None = None,
     axis_size: int | None = None,
     spmd_axis_name: Any = None,
+    sum_match: bool = False,
 ) -> Any:
     """A function that maps `fun` over the axes `in_axes` of its arguments.
 
     `in_axes` is an int, None (not mapped: every call sees the whole argument), or a tuple with one entry
     an argument, each an int, None or a tree prefix of the argument. Keyword arguments are mapped along axis
     0. `out_axes` says where the mapped axis goes in the results; None for a result that does not depend on
-    it. Arguments that are not mapped, or are no arrays, reach the function as the objects they are.
-    `spmd_axis_name` of JAX names axes of a mesh for constraints on shardings, and changes no value.
+    it, or, with `sum_match`, is to be summed over it. Arguments that are not mapped, or are no arrays, reach
+    the function as the objects they are. `spmd_axis_name` of JAX names axes of a mesh for constraints on
+    shardings, and changes no value.
 
     Raises `ArgumentError` when an axis does not exist, `ShapeError` when the mapped axes differ in size (a
     program with dynamic sizes checks them when it runs).
     """
     if fun is None:
         return functools.partial(
-            vmap, in_axes=in_axes, out_axes=out_axes, axis_name=axis_name, axis_size=axis_size
+            vmap,
+            in_axes=in_axes,
+            out_axes=out_axes,
+            axis_name=axis_name,
+            axis_size=axis_size,
+            sum_match=sum_match,
         )
     if not callable(fun):
         raise ArgumentTypeError(
@@ -84,12 +91,15 @@ def vmap(
     mapped = fun
 
     def of_function(function: Callable[..., Any]) -> Callable[..., Any]:
-        return vmap(function, in_axes, out_axes, axis_name=axis_name, axis_size=axis_size)
+        return vmap(
+            function, in_axes, out_axes, axis_name=axis_name, axis_size=axis_size, sum_match=sum_match
+        )
 
     @resumes_trace
     @wraps(mapped)
     def batched(*args: Any, **kwargs: Any) -> Any:
-        compiled = compiled_transform(mapped, ("vmap", in_axes, out_axes, axis_name, axis_size), of_function)
+        options = "vmap", in_axes, out_axes, axis_name, axis_size, sum_match
+        compiled = compiled_transform(mapped, options, of_function)
         if compiled is not None:
             return compiled(*args, **kwargs)
         if any_alive():
@@ -97,11 +107,11 @@ def vmap(
 
             def of_values(function: Callable[..., Any], out: Axes) -> Callable[..., Any]:
                 return lambda *args, **kwargs: _Mapping(
-                    function, in_axes, out, axis_size, axis_name, args, kwargs
+                    function, in_axes, out, axis_size, axis_name, args, kwargs, sum_match
                 ).run()
 
             return mapped_with_references(of_values, mapped, axes, out_axes, args, kwargs)
-        return _Mapping(mapped, in_axes, out_axes, axis_size, axis_name, args, kwargs).run()
+        return _Mapping(mapped, in_axes, out_axes, axis_size, axis_name, args, kwargs, sum_match).run()
 
     return batched
 
@@ -118,8 +128,10 @@ class _Mapping:
         axis_name: str | None,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
+        sum_match: bool,
     ) -> None:
         self.function = function
+        self.sum_match = sum_match
         self.args = args
         self.out_axes = out_axes
         self.axis_name = axis_name
@@ -218,6 +230,8 @@ class _Mapping:
 
     def _placed(self, result: Any, has_axis: bool, axis: int | None) -> Any:
         if axis is None:
+            if has_axis and self.sum_match:
+                return ops.reduce_sum(result, axes=(0,))
             if has_axis:
                 raise ArgumentError(
                     f"out_axes of {function_name(self.function)} is None for a result that depends on the "
