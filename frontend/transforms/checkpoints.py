@@ -16,7 +16,7 @@ from .. import tree
 from ..errors import ArgumentError, UnsupportedError
 from ..tracing.concrete_values import KnownArgument
 from ..tracing.frames import current_frame
-from ..tracing.function_scope import FunctionScope, argument_of, resumes_trace
+from ..tracing.function_scope import FunctionScope, argument_of, resumes_trace, with_all_names
 from ..tracing.interpreter import as_value, ops
 from ..tracing.jax_rules import Installed
 from ..tracing.locations import user_location_text
@@ -196,6 +196,8 @@ def _called(
         labels=labels,
         results=nested.result_types,
     )
+    results = list(results)
+    with_all_names(results, nested.result_names, [*values, *nested.captured])
     result = tree.unflatten(nested.result_tree, results)
     if effects is None:
         return result

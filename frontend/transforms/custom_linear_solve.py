@@ -17,7 +17,7 @@ from .. import tree
 from ..errors import TraceError
 from ..tracing.closed_over import closed_over
 from ..tracing.frames import capture_key, current_frame
-from ..tracing.function_scope import Argument, FunctionScope, argument_of, resumes_trace
+from ..tracing.function_scope import Argument, FunctionScope, argument_of, resumes_trace, with_all_names
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from .custom_root import Outer, captured_by, check_like
@@ -107,6 +107,7 @@ class _System:
     def solution(self) -> Any:
         """What the user gets."""
         results, count = self._call(self.outer.values, self.values), len(self.values)
+        with_all_names(results, self.body.result_names, [*self.outer.values, *self.values])
         x = tree.unflatten(self.structure, results[:count])
         return (x, tree.unflatten(self.aux_tree, results[count:])) if self.has_aux else x
 

@@ -16,7 +16,14 @@ from ...dialects.types import INEXACT
 from .. import tree
 from ..errors import ArgumentTypeError, TraceError
 from ..tracing.frames import capture_key, current_frame
-from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of, resumes_trace
+from ..tracing.function_scope import (
+    Argument,
+    FunctionScope,
+    PrivateFunction,
+    argument_of,
+    resumes_trace,
+    with_all_names,
+)
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim
@@ -73,6 +80,7 @@ def custom_root(
         functions = _Root(scope, Outer([*outer.values, *missing]), values, structure)
         functions.trace(of_guess, residual, tangent_solve)
     results, count = functions(functions.outer.values, values), len(values)
+    with_all_names(results, functions.body.result_names, [*functions.outer.values, *values])
     root = tree.unflatten(structure, results[:count])
     return (root, tree.unflatten(aux_tree[0], results[count:])) if has_aux else root
 

@@ -126,8 +126,15 @@ def linear_transpose(
     _refuse_axes("linear_transpose", reduce_axes)
     call = FlatCall(fun, tree.map(_of_spec, primals))
     scope = FunctionScope()
-    nested = call.traced(scope)
-    linear = tuple(v.dtype in INEXACT for v in call.values) + (False,) * len(nested.captured)
+    are_linear = [v.dtype in INEXACT for v in call.values]
+    # A backward pass asks the size of a linear argument that is not known of another argument of its shape.
+    shaped = [i for i, v in enumerate(call.values) if are_linear[i] and not ops.tensor_type(v).is_static]
+    witnesses = [call.values[i] for i in shaped]
+    nested = call.traced_beside(scope, witnesses)
+    given = [*call.values, *witnesses, *nested.captured]
+    linear = (*are_linear, *(False,) * (len(given) - len(are_linear)))
+    places = [len(are_linear) + shaped.index(i) if i in shaped else -1 for i in range(len(given))]
+    scope.engines.transposer.set_shape_operands(nested.symbol, places)
 
     def pull(cotangent: Any) -> tuple[Any, ...]:
         leaves, structure = tree.flatten(cotangent)
@@ -138,9 +145,7 @@ def linear_transpose(
                 where=user_location_text(),
             )
         transposed = scope.engines.transposer.transpose(nested.symbol, linear)
-        constant = [
-            v for v, is_linear in zip([*call.values, *nested.captured], linear, strict=True) if not is_linear
-        ]
+        constant = [v for v, is_linear in zip(given, linear, strict=True) if not is_linear]
         likes = [TangentType(kind, kind.shape) for kind in nested.result_types]
         cotangents = [
             as_value(leaf) if not like.is_inexact else like.read(leaf, f"result {i}", "cotangent")

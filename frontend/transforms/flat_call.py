@@ -78,6 +78,12 @@ class FlatCall:
         )
         return scope.trace(function_name(self.function), self._call, arguments, sources=sources)
 
+    def traced_beside(self, scope: FunctionScope, others: Sequence[Any]) -> PrivateFunction:
+        """The function with further arguments, which it does not use."""
+        arguments = [argument_of(v) for v in (*self.values, *others)]
+        count = len(self.values)
+        return scope.trace(function_name(self.function), lambda leaves: self._call(leaves[:count]), arguments)
+
     def known(self, differentiated: Sequence[bool]) -> tuple[FunctionScope, PrivateFunction]:
         """As `traced`, in a scope that may have the function since an earlier call."""
         rest = [a for i, a in enumerate(self._args) if i not in self._positions]
