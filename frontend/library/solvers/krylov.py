@@ -1,11 +1,14 @@
 """Linear systems by Krylov methods, under the names of `scipy.sparse.linalg`: `cg`, `bicgstab`, `gmres`.
 
-Input: a matrix or a linear function of trees, a right-hand side. Output: the solution and None, which stands
-for SciPy's `info`. Derivatives are those of the system, by `custom_linear_solve`, not of the iterations.
+Input: a matrix or a linear function of trees, a right-hand side. Output: the solution and None (of `gmres` a
+number), which stands for SciPy's `info`. Derivatives are those of the system, by `custom_linear_solve`, not
+of the iterations.
 """
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -72,11 +75,12 @@ def gmres(
     maxiter: int | None = None,
     M: Any = None,
     solve_method: str = "batched",
-) -> tuple[Any, None]:
+) -> tuple[Any, Any]:
     """Solve `A x = b` by generalized minimal residuals (Saad and Schultz 1986), restarted each `restart`
     iterations.
 
-    Arguments as those of `cg`; `maxiter` counts restarts. `solve_method` is `batched` or `incremental`, and
+    Arguments as those of `cg`; `maxiter` counts restarts. The second result is 0, and -1 where there is no
+    solution: it is NaN then. `solve_method` is `batched` or `incremental`, and
     both solve the least-squares problem of a restart at its end.
     """
     if solve_method not in ("batched", "incremental"):
@@ -86,7 +90,9 @@ def gmres(
         inexact("gmres", b)
         return _gmres(a, m, b, x, limit, most, min(restart, b.shape[0]))
 
-    return _solved("gmres", method, A, b, x0, tol, atol, maxiter, M)
+    x, _ = _solved("gmres", method, A, b, x0, tol, atol, maxiter, M)
+    is_solved = functools.reduce(operator.and_, [xp.all(leaf == leaf) for leaf in tree.leaves(x)])
+    return x, xp.where(is_solved, np.int32(0), np.int32(-1))
 
 
 def _solved(
@@ -109,8 +115,8 @@ def _solved(
     for left, right in zip(tree.leaves(start), tree.leaves(b), strict=True):
         if left.shape != right.shape:
             raise shape_error(f"{name}: x0 {type_text(left)} and b {type_text(right)} differ in shape")
-    operator = _function(name, A, "A")
-    dtype = _dtype(ravel_pytree(b)[0], operator(b))
+    multiply_by = _function(name, A, "A")
+    dtype = _dtype(ravel_pytree(b)[0], multiply_by(b))
     b = tree.map(lambda leaf: xp.astype(leaf, dtype), b)
     first = xp.astype(ravel_pytree(start)[0], dtype)
     flat, unravel = ravel_pytree(b)
@@ -126,7 +132,7 @@ def _solved(
         is_sound = xp.isfinite(_norm(vector)) & xp.isfinite(_norm(vector - multiply(first)))
         return back(xp.where(is_sound, x, np.nan))
 
-    x = custom_linear_solve(operator, b, solve, None if is_symmetric else solve, symmetric=is_symmetric)
+    x = custom_linear_solve(multiply_by, b, solve, None if is_symmetric else solve, symmetric=is_symmetric)
     return x, None
 
 
