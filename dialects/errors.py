@@ -65,5 +65,9 @@ class MissingRuleError(AdzeError, NotImplementedError, TypeError, ValueError):
     """
 
 
+class UnknownSizeError(MissingRuleError):
+    """A backward pass asked for the size of a linear argument, which no other argument has."""
+
+
 class RunTimeCheckError(AdzeError, RuntimeError, ValueError):
     """A check that the program itself states failed while it ran."""

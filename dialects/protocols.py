@@ -219,6 +219,11 @@ class Transposition(Engine, Protocol):
     def transpose(self, symbol: str, linear: Flags, has_cotangent: Flags | None = None, /) -> Transposed:
         """The backward pass of a function in its `linear` arguments, for results that have a cotangent."""
 
+    def transpose_sized(
+        self, symbol: str, linear: Flags, has_cotangent: Flags | None = None, /
+    ) -> tuple[Transposed, tuple[int, ...]]:
+        """The same, and the linear arguments of whose shapes it takes values first."""
+
     def rule_for(self, symbol: str, has_cotangent: Flags, /) -> str:
         """A user's pullback for the cotangents that there are."""
 

@@ -196,8 +196,7 @@ def _called(
         labels=labels,
         results=nested.result_types,
     )
-    results = list(results)
-    with_all_names(results, nested.result_names, [*values, *nested.captured])
+    with_all_names(list(results), nested.result_names, [*values, *nested.captured])
     result = tree.unflatten(nested.result_tree, results)
     if effects is None:
         return result

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from ...dialects.builder.emitter import Emitter, Reader
-from ...dialects.errors import MissingRuleError
+from ...dialects.errors import UnknownSizeError
 from ...dialects.types import SIZE, TensorType
 from ..ir.aliases import Operation, Value, ValueMap
 from ..ir.construction import clone_operation
@@ -84,7 +84,7 @@ class LinearSizes:
         place = places[self._arguments.index(argument)] if places else -1
         if place < 0:
             symbol = self.source.attributes["sym_name"].value
-            raise MissingRuleError(
+            raise UnknownSizeError(
                 f"cannot transpose @{symbol}: the shape of a linear argument of type {argument.type} is "
                 "dynamic and no other argument has it"
             )

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import partial
 
 from ...dialects.builder.emitter import Emitter
-from ...dialects.errors import MissingRuleError
+from ...dialects.errors import MissingRuleError, UnknownSizeError
 from ...dialects.op import Linear, Op, Undefined, as_tuple
-from ...dialects.types import ValueType
+from ...dialects.types import TensorType, ValueType
 from ..analysis.verify import location_text
 from ..ir.aliases import Operation, Tangent, Tangents, Value, ValueMap, Values
 from ..ir.construction import (
@@ -27,7 +27,8 @@ from ..ir.construction import (
     clone_operation,
     derived_location,
 )
-from ..ir.functions import body, function, split_body
+from ..ir.functions import body, drop_unfinished, function, functions, split_body
+from ..ir.shape_operands import with_shape_operands
 from ..optimize.simplify import simplify_function
 from .deferred import require
 from .engine import Engine, Siblings
@@ -50,6 +51,7 @@ class Transposer(Engine):
     def __init__(self, siblings: Siblings) -> None:
         super().__init__(siblings)
         self._memo: dict[tuple[str, Activity, Activity], Transposed] = {}
+        self._shaped: dict[tuple[str, tuple[int, ...]], str] = {}
         self._pushforwards: dict[tuple[str, int, tuple[ValueType, ...]], str] = {}
 
     def transpose(self, symbol: str, linear: Activity, has_cotangent: Activity | None = None) -> Transposed:
@@ -65,6 +67,24 @@ class Transposer(Engine):
         if transposed is None:
             transposed = self._memo[key] = _BackwardPass(self, symbol, linear, has_cotangent).run()
         return transposed
+
+    def transpose_sized(
+        self, symbol: str, linear: Activity, has_cotangent: Activity | None = None
+    ) -> tuple[Transposed, tuple[int, ...]]:
+        """The same, and the linear arguments of whose shapes it takes values first: where it asks for sizes
+        that no other argument has."""
+        before = functions(self.module).keys()
+        try:
+            return self.transpose(symbol, linear, has_cotangent), ()
+        except UnknownSizeError:
+            drop_unfinished(self.module, before)
+        types = self.arguments_of(symbol)
+        is_open = [isinstance(t, TensorType) and not t.is_static for t in types]
+        shaped = tuple(i for i, is_linear in enumerate(linear) if is_linear and is_open[i])
+        if (symbol, shaped) not in self._shaped:
+            self._shaped[symbol, shaped] = with_shape_operands(self.module, self.reader, symbol, shaped)
+        flags = (*(False for _ in shaped), *linear)
+        return self.transpose(self._shaped[symbol, shaped], flags, has_cotangent), shaped
 
     def pushforward(self, bwd: str, constant_count: int, linear: Sequence[ValueType]) -> str:
         """The function that pushes tangents through a pullback, see `pushforward.py`."""
@@ -82,8 +102,10 @@ class Transposer(Engine):
     def call(self, b: Emitter, symbol: str, operands: Values, cotangents: Tangents) -> list[Tangent]:
         """For rules of ops with bodies: cotangents of the linear operands of a called function."""
         linear = tuple(isinstance(v, Linear) for v in operands)
-        transposed = self.transpose(symbol, linear, tuple(c is not None for c in cotangents))
+        present = tuple(c is not None for c in cotangents)
+        transposed, shaped = self.transpose_sized(symbol, linear, present)
         inputs = [
+            *(b.full(0, operands[i].sizes, operands[i].dtype) for i in shaped),
             *(v for v in operands if not isinstance(v, Linear)),
             *(c for c in cotangents if c is not None),
         ]

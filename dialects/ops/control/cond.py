@@ -132,20 +132,26 @@ class Cond(Op):
         kinds: list[Any] = [x.type for x in xs if isinstance(x, Linear)]
         other = [x for x in xs if not isinstance(x, Linear)]
         incoming = [c for c in cotangents if c is not None]
-        backward_passes = [engine.transpose(name, linear, present(cotangents)) for name in branches]
+        transposed = [engine.transpose_sized(name, linear, present(cotangents)) for name in branches]
+        backward_passes = [backward for backward, _ in transposed]
+        of_linear = {i: x for i, x in enumerate(xs) if isinstance(x, Linear)}
+        needed_shapes = sorted({i for _, needed in transposed for i in needed})
+        shaped = {i: b.full(0, of_linear[i].sizes, of_linear[i].dtype) for i in needed_shapes}
         shapes = [kind.shape for kind in kinds]
         for i, x in enumerate(x for x in xs if isinstance(x, Linear)):
             if not all(backward.nonzero[i] for backward in backward_passes):
                 shapes[i] = x.sizes
         sizes = [n for shape in shapes for n in shape if n is not None and not isinstance(n, int)]
         count = len(other) + len(incoming)
-        types = [b.type_of(v) for v in (*other, *incoming, *sizes)]
+        types = [b.type_of(v) for v in (*shaped.values(), *other, *incoming, *sizes)]
 
-        def whole(name: str, backward: Any) -> str:
+        def whole(name: str, backward: Any, needed: Sequence[int]) -> str:
             """A backward pass that returns zeros where a branch has no cotangent."""
 
             def build(c: Builder, values: Values) -> Values:
-                outgoing = spread(engine.called(c, backward.symbol, values[:count]), backward.nonzero)
+                like, values = dict(zip(shaped, values, strict=False)), values[len(shaped) :]
+                inputs = [*(like[i] for i in needed), *values[:count]]
+                outgoing = spread(engine.called(c, backward.symbol, inputs), backward.nonzero)
                 known = iter(values[count:])
                 filled = []
                 for cotangent, kind, shape in zip(outgoing, kinds, shapes, strict=True):
@@ -159,8 +165,9 @@ class Cond(Op):
 
             return str(engine.function(f"{name}_branch_transpose", types, build))
 
-        chosen = [whole(name, backward) for name, backward in zip(branches, backward_passes, strict=True)]
-        outputs = list(b.cond(index, *other, *incoming, *sizes, branches=chosen, results=tuple(kinds)))
+        chosen = [whole(name, *backward) for name, backward in zip(branches, transposed, strict=True)]
+        given = (*shaped.values(), *other, *incoming, *sizes)
+        outputs = list(b.cond(index, *given, branches=chosen, results=tuple(kinds)))
         return [None, *spread(outputs, linear)]
 
     @staticmethod

@@ -237,8 +237,9 @@ class Scan(Op):
             f"({', '.join(map(str, kinds))})",
         )
         flags = tuple(isinstance(x, Linear) or k <= i < k + n for i, x in enumerate(operands))
-        backward = engine.transpose(loop.body, flags, ((True,) * n) + present(cotangents[n:]))
-        fixed = [x for x in constants if not isinstance(x, Linear)]
+        backward, sized = engine.transpose_sized(loop.body, flags, ((True,) * n) + present(cotangents[n:]))
+        shapes = [_zeros_like(b, operands[i], is_row=i >= k + n) for i in sized]
+        fixed = [*shapes, *(x for x in constants if not isinstance(x, Linear))]
         scanned = [x for x in arrays if not isinstance(x, Linear)]
         summed = [x for x in constants if isinstance(x, Linear)]
         sums = [b.full(0, x.sizes, x.dtype) for x in summed]
@@ -346,6 +347,12 @@ class Scan(Op):
             "carry_count": sum(results[:n]),
             "results": pick(attributes["results"], results),
         }
+
+
+def _zeros_like(b: Builder, x: Any, *, is_row: bool) -> Value:
+    """Zeros of the shape of an operand, or of its rows."""
+    dtype, sizes = (x.dtype, x.sizes) if isinstance(x, Linear) else (b.tensor_type(x).dtype, b.sizes(x))
+    return b.full(0, sizes[1:] if is_row else sizes, dtype)
 
 
 def _swapped(b: Builder, x: Value) -> Value:

@@ -31,9 +31,29 @@ def test_a_loop_carries_the_result_of_a_call(name: str) -> None:
     np.testing.assert_allclose(program(x), adze.grad(total)(x), rtol=1e-6)
 
 
-def test_a_function_of_a_named_size_is_transposed() -> None:
-    def pulled(x: Any) -> Any:
-        return adze.linear_transpose(lambda c: (2 * c[1:], c[::-1]), x)((x[1:], x))[0]
+LINEAR: dict[str, Callable[[Any, Any], Any]] = {
+    "slices": lambda c, x: (2 * c[1:], c[::-1]),
+    "a jitted function": lambda c, x: adze.jit(lambda d: (d[1:], 3 * d))(c),
+    "the carry of a scan": lambda c, x: lax.scan(
+        lambda d, _: (anp.concatenate([d[1:], d[:1]]), d[1:]), c, None, length=2
+    ),
+    "rows of a scan": lambda c, x: lax.scan(lambda d, r: (d + r.sum(), r[1:]), c[0], anp.stack([c, c])),
+    "a jitted function in a scan": lambda c, x: lax.scan(
+        lambda d, _: (adze.jit(lambda e: e[::-1] * 2)(d), None), c, None, length=3
+    )[0],
+    "branches": lambda c, x: lax.cond(x[0] > 0, lambda d: d[1:], lambda d: 2 * d[:-1], c),
+}
 
+
+@pytest.mark.parametrize("name", LINEAR)
+def test_functions_of_named_sizes_are_transposed(name: str) -> None:
+    def pulled(x: Any) -> Any:
+        def function(c: Any) -> Any:
+            return LINEAR[name](c, x)
+
+        seed = adze.tree.map(anp.cos, function(x))
+        return adze.linear_transpose(function, x)(seed)[0]
+
+    x = np.float32([0.5, 2, 4])
     program = adze.trace(pulled, adze.ShapeDtype(("n",))).lower().compile()
-    np.testing.assert_array_equal(program(np.float32([1, 2, 4])), [4, 6, 9])
+    np.testing.assert_allclose(program(x), pulled(x), rtol=1e-6)
