@@ -1,7 +1,7 @@
 """Matrices of numbers that are counted or compared: Hadamard, Helmert, Pascal, Fiedler, Leslie, convolutions.
 
-Input: a size, or vectors of static length. Output: matrices under SciPy's names; those of a size alone are
-float32 (`hadamard` integers), exact where float32 is.
+Input: a size, or vectors of static length. Output: matrices under SciPy's names; those of a size alone are of
+the default dtype (`hadamard` of integers, `pascal` float32, as in JAX).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ....dialects.types import FLOAT32
+from ...tracing.default_dtypes import floating
 from .. import numpy as xp
 from ..numpy.arguments import argument_error, shape_error
 from ..numpy.arguments import integer as integer_of
@@ -28,7 +29,7 @@ def _size(function: str, n: Any) -> int:
 
 
 def _floats(values: Any) -> Any:
-    return xp.asarray(np.asarray(values, np.float64).astype(FLOAT32))
+    return xp.asarray(np.asarray(values, np.float64).astype(floating()))
 
 
 def _vector(function: str, x: Any, least: int) -> Any:
@@ -66,7 +67,8 @@ def helmert(n: int, full: bool = False) -> Any:
 def pascal(n: int, kind: str | None = None) -> Any:
     """Pascal's triangle as a matrix: `symmetric` (None), `lower` or `upper`."""
     count = _size("pascal", n)
-    return _floats(_of_kind("pascal", _triangle(count), kind, inverse=False))
+    matrix = _of_kind("pascal", _triangle(count), kind, inverse=False)
+    return xp.asarray(matrix.astype(FLOAT32))
 
 
 def invpascal(n: int, kind: str | None = None) -> Any:

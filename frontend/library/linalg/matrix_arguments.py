@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ....dialects.types import BFLOAT16, COMPLEX, FLOAT16, INT32
+from ....dialects.types import BFLOAT16, COMPLEX, FLOAT16, INEXACT, INT32
 from ...tracing.function_scope import keep_dimensions
 from ...tracing.interpreter import ops
 from ...tracing.sizes import Dim, minimum
 from .. import numpy as xp
 from ..numpy.arguments import dtype_error, float_value, shape_error
-from ..numpy.promotion import broadcast, broadcast_shapes, promote, same_size, type_text
+from ..numpy.promotion import asarray_of, broadcast, broadcast_shapes, promote, same_size, type_text
 from ..numpy.take import gather_at
 
 # The width at which blocked algorithms stop splitting and loop over columns.
@@ -79,6 +79,9 @@ def is_block(n: Any) -> bool:
 
 def system(function: str, a: Any, b: Any, *, is_vector: bool) -> tuple[Any, Any]:
     """A matrix and right-hand sides `[..., n, m]` in one dtype, their leading axes broadcast."""
+    a, b = asarray_of(a), asarray_of(b)
+    if (a.dtype in INEXACT) != (b.dtype in INEXACT):  # integers take the other's dtype
+        a, b = promote(a, b)
     left, right = promote(matrix(function, a, named=True), inexact(function, b))
     if is_vector:
         right = xp.expand_dims(right, -1)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dialects.types import FLOAT32
+from ...tracing.default_dtypes import complex_floating, floating, floating_of
 from .. import numpy as xp
 from ..numpy.arguments import argument_error, count_of, shape_error, static_size
 from ..numpy.arguments import size as size_of
@@ -62,7 +62,11 @@ def _taken(x: Any, places: np.ndarray) -> Any:
 def companion(a: Any) -> Any:
     """The companion matrix of the polynomial with coefficients `a`, highest degree first."""
     coefficients, n = _vector("companion", a)
-    value = coefficients if coefficients.dtype.kind in "fc" else convert(coefficients, np.dtype(np.float32))
+    value = (
+        coefficients
+        if coefficients.dtype.kind in "fc"
+        else convert(coefficients, floating_of(coefficients.dtype))
+    )
     if n < 2:
         raise shape_error(f"companion: expected at least two coefficients, got {type_text(value)}")
     first = xp.expand_dims(-value[1:] / value[0], 0)
@@ -70,15 +74,15 @@ def companion(a: Any) -> Any:
 
 
 def hilbert(n: int) -> Any:
-    """The matrix of ``1 / (i + j + 1)``, in float32."""
+    """The matrix of ``1 / (i + j + 1)``, in the default dtype."""
     count = size_of("hilbert", n)
-    places = xp.arange(count, dtype=FLOAT32)
+    places = xp.arange(count, dtype=floating())
     return 1 / (xp.expand_dims(places, -1) + places + 1)
 
 
 def block_diag(*arrs: Any) -> Any:
     """The matrices along a diagonal, zeros elsewhere; vectors count as rows."""
-    blocks = [xp.atleast_2d(a) for a in arrs] or [xp.zeros((1, 0), dtype=FLOAT32)]
+    blocks = [xp.atleast_2d(a) for a in arrs] or [xp.zeros((1, 0), dtype=floating())]
     blocks = list(promote(*blocks))
     for block in blocks:
         if block.ndim != 2:
@@ -102,4 +106,4 @@ def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Any:
     turns = np.outer(order, order) % max(count, 1) / max(count, 1)
     matrix = np.exp(-2j * np.pi * turns)
     matrix = matrix / {None: 1.0, "n": count, "sqrtn": np.sqrt(count)}[scale]
-    return xp.asarray(matrix.astype(np.complex64 if dtype is None else dtype))
+    return xp.asarray(matrix.astype(complex_floating() if dtype is None else dtype))

@@ -92,7 +92,7 @@ def gmres(
 
     x, _ = _solved("gmres", method, A, b, x0, tol, atol, maxiter, M)
     is_solved = functools.reduce(operator.and_, [xp.all(leaf == leaf) for leaf in tree.leaves(x)])
-    return x, xp.where(is_solved, np.int32(0), np.int32(-1))
+    return x, xp.where(is_solved, 0, -1)
 
 
 def _solved(

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...control.while_loops import while_loop
+from ...tracing.default_dtypes import floating
 from ...tracing.interpreter import ops
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
@@ -28,14 +29,14 @@ _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 /
 
 
 def bernoulli(n: int) -> Any:
-    """The Bernoulli numbers from 0 to `n`, float32; that of 1 is -1/2."""
+    """The Bernoulli numbers from 0 to `n`, in the default dtype; that of 1 is -1/2."""
     count = integer("bernoulli", n, "n")
     if count < 0:
         raise argument_error(f"bernoulli: n is {count}, expected a number that is not negative")
     numbers = [Fraction(1)]
     for m in range(1, count + 1):
         numbers.append(-sum((math.comb(m + 1, k) * b for k, b in enumerate(numbers)), Fraction(0)) / (m + 1))
-    return xp.asarray(np.array([float(b) for b in numbers]).astype(np.float32))
+    return xp.asarray(np.array([float(b) for b in numbers]).astype(floating()))
 
 
 @stays_weak

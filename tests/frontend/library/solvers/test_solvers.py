@@ -38,7 +38,7 @@ def test_systems_are_solved_and_differentiate_as_systems(name: str) -> None:
     expected = np.linalg.solve(a, B)
     for options in ({}, {"x0": np.ones(8)}, {"M": np.diag(1 / np.diag(a))}):
         x, info = solver(a, B, tol=1e-11, **options)
-        assert info is None
+        assert info == (0 if name == "gmres" else None)
         np.testing.assert_allclose(x, expected, rtol=1e-8, atol=1e-9)
     complex_a = a + 0.3j * (ANY - ANY.T)
     x, _ = solver(complex_a, B + 1j, tol=1e-12)
@@ -170,3 +170,9 @@ def test_derivatives_that_are_passed_are_compared_with_differences() -> None:
         test_util.check_jvp(f, lambda p, t: adze.jvp(anp.sin, p, t)[0:0] or (f(*p), t[0]), arguments)
     with pytest.raises(AssertionError, match="cotangent of the vjp"):
         test_util.check_vjp(f, lambda *p: (f(*p), lambda ct: (ct,)), arguments)
+
+
+def test_gmres_says_whether_there_is_a_solution() -> None:
+    assert linalg.gmres(GENERAL, B)[1] == 0
+    x, info = adze.jit(linalg.gmres)(GENERAL * np.nan, B)
+    assert info == -1 and np.isnan(x).all()
