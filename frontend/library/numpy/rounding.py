@@ -138,14 +138,23 @@ def _scaled_down(x: Any, exponent: Any, limit: int) -> Any:
     return x
 
 
+def _as_signed(power: Any, most: int) -> Any:
+    """An exponent, at most `most`, in a signed dtype that holds `most`."""
+    if power.dtype.kind == "u" and power.dtype.itemsize >= 4:
+        power = clip(power, None, most)
+    is_signed = power.dtype.kind == "i" and power.dtype.itemsize >= 4
+    return power if is_signed else ops.convert(power, dtype=np.dtype("int32"))
+
+
 @as_ufunc(np.ldexp)
 def ldexp(x: Any, exponent: Any) -> Any:
-    """`x * 2 ** exponent` for an integer exponent."""
+    """`x * 2 ** exponent` for an integer (or bool) exponent."""
     value, power = float_value(x), asarray_of(exponent)
-    if power.dtype not in INTEGERS:
+    if power.dtype not in INTEGERS and power.dtype != BOOL:
         raise dtype_error(f"ldexp: the exponent must be an integer, got {power.dtype.name}")
     work = FLOAT32 if value.dtype in (FLOAT16, BFLOAT16) else value.dtype
     limit = 126 if work == FLOAT32 else 1022
+    power = _as_signed(power, 4 * limit)
     result = ops.convert(value, dtype=work) if value.dtype != work else value
     for _ in range(3):  # each factor stays a normal number; three of them reach from end to end
         step = clip(power, -limit, limit)
