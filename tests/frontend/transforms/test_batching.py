@@ -413,3 +413,13 @@ def test_branches_of_a_dynamic_batch_may_give_what_does_not_depend_on_it() -> No
 def test_a_result_that_depends_on_the_mapped_axis_cannot_go_without_it() -> None:
     with pytest.raises(AdzeError, match="out_axes of lambda is None for a result that depends on the mapped"):
         adze.vmap(lambda v: lax.cond(v > 0, lambda: ONE, lambda: ONE), out_axes=None)(ROW)
+
+
+def test_results_without_an_axis_are_summed_over_it_where_that_is_asked_for() -> None:
+    total = adze.vmap(lambda x: (2 * x, x, 1.5), out_axes=(None, 0, None), sum_match=True)
+    for stage in (lambda f: f, adze.jit):
+        twice, same_, known = stage(total)(A)
+        same(twice, 2 * A.sum(axis=0))
+        same(same_, A)
+        same(known, 1.5)
+    same(adze.vmap(sum_match=True, out_axes=None)(lambda x: x)(np.arange(3)), 3)
