@@ -116,12 +116,60 @@ def test_iree_still_dies_of_complex_numbers_behind_products(first: int) -> None:
         (lambda x, y: lax.complex(1.0, x @ y * 2), [(40, 64), (64,)]),
         (lambda x, y: lax.complex(x @ y, 1.0), [(9, 1, 64), (9, 64, 33)]),
         (lambda x, y: lax.complex((x * y).sum(axis=1), (x - y).sum(axis=1)), [(3, 64), (3, 64)]),
+        (lambda x: lax.complex(x.max(axis=1), x.prod(axis=1)), [(3, 64)]),
     ],
 )
 def test_complex_numbers_of_products_of_few_rows_compile(function: Any, shapes: Any) -> None:
     """In float32 each thread would keep a result of its own."""
     specs = [ShapeDtype(shape) for shape in shapes]
     assert adze.trace(function, *specs).lower("cuda:sm_80").compile().vmfb
+
+
+WEIGHTS = np.linspace(-1, 1, 64 * 40, dtype=np.float32).reshape(64, 40)
+MADE_OF = {
+    "a transform": (xp.fft.fft, ShapeDtype((8,), np.complex64)),
+    "transforms": (xp.fft.fft, ShapeDtype((4, 8), np.complex64)),
+    "transforms of any number": (xp.fft.rfft, ShapeDtype(("n", 8), np.float32)),
+    "an inverse": (xp.fft.ifft, ShapeDtype((64,), np.complex64)),
+    "products": (lambda x: lax.complex(x @ WEIGHTS, x @ (2 * WEIGHTS)), ShapeDtype((16, 64))),
+    "sums": (lambda x: lax.complex(x.sum(axis=1), (x * x).sum(axis=1)), ShapeDtype(("n", 64))),
+    "sums of few columns": (lambda x: lax.complex(x.sum(axis=0), 1.0), ShapeDtype((16, 8))),
+    "extrema": (lambda x: lax.complex(x.max(axis=1), x.prod(axis=1)), ShapeDtype((3, 64))),
+    "places": (lambda x: x.argmax(axis=1).astype(np.complex64), ShapeDtype((16, 64))),
+}
+"""What complex numbers are made of, and an array for it."""
+
+
+@pytest.mark.parametrize("made_of", MADE_OF)
+def test_complex_numbers_of_products_and_reductions_compile_for_spirv(made_of: str) -> None:
+    """Without the fence all are refused: SPIR-V has no views of single complex numbers."""
+    function, spec = MADE_OF[made_of]
+    for target in ("vulkan:lavapipe", "metal"):
+        assert adze.trace(function, spec).lower(target).compile().vmfb
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "made_of", ["a transform", "transforms of any number", "products", "extrema", "places"]
+)
+def test_iree_still_refuses_complex_numbers_behind_reductions(
+    made_of: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(two_index_maps, "complex_products", lambda module, reader: set())
+    function, spec = MADE_OF[made_of]
+    with pytest.raises(CompileError, match=r"memref\.subview|materialization|memref<"):
+        adze.trace(function, spec).lower("vulkan:lavapipe").compile(cache=False)
+
+
+@pytest.mark.vulkan
+@needs_vulkan
+def test_complex_numbers_of_products_and_reductions_are_right_on_vulkan() -> None:
+    for made_of, (function, spec) in MADE_OF.items():
+        shape = [5 if n == "n" else n for n in spec.shape]
+        x = np.random.default_rng(0).standard_normal((2, *shape)).astype(np.float32)
+        array = (x[0] + 1j * x[1] if spec.dtype.kind == "c" else x[0]).astype(spec.dtype)
+        got, want = adze.jit(function, device="vulkan")(array), function(adze.numpy.asarray(array))
+        np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=2e-5, atol=2e-5, err_msg=made_of)
 
 
 STORED = """
