@@ -22,8 +22,8 @@ from ..ir.functions import functions
 MARK: Final = "adze.nothing_constant"
 MANY: Final = 32
 """Ops on arrays that IREE may fuse to a long one, and would search for a few milliseconds."""
-MOST_ELEMENTS: Final = 1 << 16
-"""Of an array that each call may count or compare anew: some ten microseconds."""
+MOST_WORK: Final = 1 << 20
+"""Instructions on elements that each call may do anew: some ten microseconds, as they are done on vectors."""
 LARGEST: Final = 1 << 20
 """Bytes of what IREE computes while it compiles: programs are not to grow by more."""
 MOST_STATED: Final = 1 << 10
@@ -63,7 +63,7 @@ class _Expressions:
     """What a module computes of constants alone: also arrays of constants, since ops may be fused to such."""
 
     def __init__(self, module: mlir.ir.Module) -> None:
-        self.generics = 0
+        self.generics = self._work = 0
         self.has_any = self.is_worth_it = False
         self._follows: set[Operation] = set()
         for operation in _operations(module):
@@ -80,7 +80,9 @@ class _Expressions:
             self._follows.add(operation)
             if not _repeats(operation):
                 self.has_any = True
-                self.is_worth_it |= not (_is_cheap(operation) or _is_huge(operation))
+                if not _is_huge(operation):
+                    self._work += _work(operation)
+                    self.is_worth_it |= self._work > MOST_WORK
 
     def _takes_constants(self, operation: Operation) -> bool:
         return all(
@@ -126,18 +128,21 @@ def _repeats(operation: Operation) -> bool:
     )
 
 
-def _is_cheap(operation: Operation) -> bool:
-    """Whether an op only reshapes, or computes each of its few elements in a few instructions."""
+def _work(operation: Operation) -> int:
+    """How many instructions on elements an op takes; as good as endless for functions and sums."""
     if operation.name in _RESHAPES:
-        return True
-    if not _is_small(operation, MOST_ELEMENTS):
-        return False
-    if operation.name != _GENERIC:
-        return operation.name in _COPIES
-    if any("parallel" not in str(kind) for kind in operation.attributes["iterator_types"]):
-        return False
-    body = operation.regions[0].blocks[0].operations
-    return not any(child.operation.name.startswith(_COSTLY) for child in body)
+        return 0
+    count = 1
+    if operation.name == _GENERIC:
+        body = operation.regions[0].blocks[0].operations
+        count = len(body)
+        if any("parallel" not in str(kind) for kind in operation.attributes["iterator_types"]) or any(
+            child.operation.name.startswith(_COSTLY) for child in body
+        ):
+            return MOST_WORK + 1
+    elif operation.name not in _COPIES:
+        return MOST_WORK + 1
+    return count * sum(prod(mlir.ir.ShapedType(result.type).shape) for result in operation.results)
 
 
 def _is_small(operation: Operation, most: int) -> bool:
