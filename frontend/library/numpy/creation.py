@@ -246,12 +246,12 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, de
     if numbers[2] == 0:
         raise ZeroStepError("arange: the step must not be 0", where=user_location_text())
     if wanted is None:
-        strong = [n for n in numbers if isinstance(n, np.generic)]
+        strong = [n for n in numbers if isinstance(n, np.generic) and not yields(n.dtype)]
         wanted = (
             narrowed(np.result_type(*strong))
             if strong
             else FLOAT32
-            if any(type(n) is float for n in numbers)
+            if any(isinstance(n, float) for n in numbers)
             else integral()
         )
     if wanted in INTEGERS and numbers[0] == 0 and numbers[2] == 1:

@@ -26,6 +26,7 @@ from ....dialects.types import (
     FLOAT32,
     FLOAT64,
     INEXACT,
+    INT32,
     INTEGERS,
     TensorType,
     as_dtype,
@@ -62,8 +63,9 @@ def coerce(x: Any) -> Any:
     if type(x) in PYTHON_SCALARS or isinstance(x, (Tracer, Array)):
         return x
     if isinstance(x, np.generic):  # np.float64 is a float to Python, but it is strongly typed
-        value = Array(np.asarray(x, narrowed(as_dtype(x.dtype))))
-        return as_weak(value) if yields(value.dtype) else value
+        if yields(x.dtype):
+            return x.item()
+        return Array(np.asarray(x, narrowed(as_dtype(x.dtype))))
     return as_value(x)
 
 
@@ -129,6 +131,13 @@ def promote_keys(keys: tuple[Any, ...]) -> tuple[np.dtype, bool]:
     return _with_weak(met, weak), _counts(keys) or _is_above(weak, met)
 
 
+def _counted(dtype: np.dtype, strong: Sequence[np.dtype]) -> np.dtype:
+    """The dtype that arithmetic of booleans alone has: int8 as in NumPy, in programs written for JAX (after
+    `adze.compat.install()`) int32, with 64 bits too."""
+    are_truths = Installed.is_on and dtype in INTEGERS and all(s == BOOL for s in strong)
+    return INT32 if are_truths else dtype
+
+
 def _is_above(weak: type, dtype: np.dtype) -> bool:
     """Whether a Python float or complex number meets integers alone: in programs written for JAX (after
     `adze.compat.install()`) what they become yields, as the number does."""
@@ -183,9 +192,10 @@ def loop_dtypes(ufunc: np.ufunc, keys: tuple[Any, ...]) -> tuple[tuple[np.dtype,
         is_narrow = common not in INEXACT and floating_of(common) == FLOAT32
         real, imaginary = (FLOAT32, COMPLEX64) if is_narrow else (floating(), complex_floating())
         met = tuple(
-            imaginary if d in COMPLEX else real if d in INEXACT else _no_wider(d, strong) for d in resolved
+            imaginary if d in COMPLEX else real if d in INEXACT else _no_wider(_counted(d, strong), strong)
+            for d in resolved
         )
-        is_weak = _counts(keys) and not any(d in INEXACT for d in met)
+        is_weak = _counts(keys) and (Installed.is_on or not any(d in INEXACT for d in met))
         return met, is_weak or ((float in keys or complex in keys) and promote_keys(keys)[1])
     weak = promote_keys(keys)[1]
     resolved = _resolve(ufunc, tuple(np.dtype(k) for k in keys), keys)[: len(keys)]

@@ -8,7 +8,7 @@ import numpy as np
 
 from ....dialects.types import BOOL, COMPLEX, COMPLEX128, FLOAT32, FLOAT64
 from ...tracing.array import Array
-from ...tracing.default_dtypes import floating
+from ...tracing.default_dtypes import floating, note_promotion
 from ...tracing.function_scope import keep_dimensions
 from ...tracing.interpreter import ops
 from ...tracing.jax_rules import follows_jax
@@ -171,6 +171,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     """Values at `x` of the line through the points `(xp, fp)`, `xp` ascending; `left` and `right` outside."""
     wanted, places, values = (float_value(v) for v in (x, xp, fp))
     met = result_type(wanted, places, values)
+    note_promotion((wanted, places, values), (met,) * 3)
     place_dtype = FLOAT64 if met in (FLOAT64, COMPLEX128) else FLOAT32
     wanted, places = convert(wanted, place_dtype), convert(places, place_dtype)
     values = convert(values, met)

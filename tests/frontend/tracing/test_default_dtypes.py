@@ -14,7 +14,7 @@ import adze.compat.jax as shim
 import adze.debug
 import adze.lax as lax
 import adze.numpy as anp
-from adze.frontend.errors import ArgumentError
+from adze.frontend.errors import ArgumentError, OutOfRangeError
 
 X = np.ones(2, np.float32)
 CONSTANT = np.array([0.5, 0.25])
@@ -46,6 +46,20 @@ def test_arguments_and_dtypes_that_are_said_stay() -> None:
         with adze.default_dtypes("numpy"):
             assert adze.jit(network)(X).dtype == np.float64
     assert exact[0] == 1 / 3  # the constant keeps its 64 bits until it meets something
+
+
+def test_numbers_of_numpy_are_counted_and_checked_as_those_of_python() -> None:
+    assert anp.arange(np.float64(3)).dtype == np.float64
+    with adze.default_dtypes("float32"):
+        assert anp.arange(np.float64(3)).dtype == np.float32
+        assert anp.arange(0, 1, np.float64(0.5)).dtype == np.float32
+        assert anp.arange(np.float64(3), dtype=np.float64).dtype == np.float64
+        assert anp.arange(np.int64(3)).dtype == np.int64
+        for function in (lambda x: x * np.float64(1e300), adze.jit(lambda x: x * np.float64(1e300))):
+            with pytest.raises(OutOfRangeError, match=r"1e\+300 is out of range for float32"):
+                function(anp.asarray(X))
+        assert (anp.asarray(X) * np.float64(np.inf)).tolist() == [np.inf] * 2
+        assert (anp.asarray(X) * np.complex128(1j)).dtype == np.complex64
 
 
 def test_ways_to_say_it_to_compiled_functions() -> None:
@@ -88,6 +102,7 @@ def test_widening_names_the_first_line() -> None:
         line = step.__code__.co_firstlineno + 2
         assert f"{__file__.split('/')[-1]}:{line}" in message
     assert "float64[2]" in widened(lambda x: adze.trace(lambda x: anp.concatenate([x, CONSTANT]), x), X)
+    assert "float64[2]" in widened(lambda x: anp.interp(x, CONSTANT[::-1], CONSTANT), X)
 
 
 def test_what_is_float64_on_purpose_is_no_widening() -> None:
