@@ -16,6 +16,7 @@ import numpy as np
 
 from .. import tree
 from ..library.numpy.promotion import PYTHON_SCALARS
+from ..library.numpy.ufuncs import Ufunc
 from ..tracing.array import Array, strong
 from ..tracing.frames import Tracer
 from ..tracing.interpreter import weak_in_jax
@@ -24,67 +25,57 @@ from ..tracing.jax_rules import Installed
 LIKE: Final = frozenset(("empty_like", "full_like", "ones_like", "stop_gradient", "zeros_like"))
 """Functions whose first argument alone says whether the result is weakly typed."""
 
+_TAILS: Final = ("cdf", "logcdf", "sf", "logsf")
+_DENSITIES: Final = ("logpdf", "pdf")
+
 WEAK: Final[dict[str, frozenset[str]]] = {
     "jax.numpy": LIKE
     | frozenset(
         (
             *("append", "block", "column_stack", "concatenate", "copy", "diag", "diff", "dstack"),
-            *("ediff1d", "flip", "fliplr", "flipud", "full", "gradient", "hstack", "i0", "ix_"),
-            *("kron", "meshgrid", "outer", "pad", "repeat", "sort", "stack", "tile", "trim_zeros"),
-            *("unstack", "vdot", "vstack"),
+            *("ediff1d", "flip", "fliplr", "flipud", "full", "gcd", "gradient", "hstack", "i0", "imag"),
+            *("ix_", "kron", "lcm", "meshgrid", "outer", "pad", "repeat", "sort", "stack", "tile"),
+            *("trim_zeros", "unstack", "vdot", "vstack"),
         )
     ),
     "jax.lax": LIKE
     | frozenset(
         (
-            *(
-                "abs",
-                "add",
-                "broadcast",
-                "broadcast_in_dim",
-                "bitwise_and",
-                "bitwise_not",
-                "bitwise_or",
-                "bitwise_xor",
-                "clz",
-            ),
-            *("cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum", "div", "full", "integer_pow"),
-            *("expand_dims", "max", "min", "mul", "neg", "population_count", "rem", "select", "shift_left"),
-            *("shift_right_arithmetic", "shift_right_logical", "sign", "sort", "square", "sub"),
-            *("unstack",),
+            *("abs", "add", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "broadcast"),
+            *("broadcast_in_dim", "clz", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum"),
+            *("div", "expand_dims", "full", "integer_pow", "max", "min", "mul", "neg"),
+            *("population_count", "rem", "select", "shift_left", "shift_right_arithmetic"),
+            *("shift_right_logical", "sign", "sort", "square", "sub", "unstack"),
         )
     ),
     "jax.nn": frozenset(
         (
-            *(
-                "identity",
-                "log_sigmoid",
-                "mish",
-                "hard_tanh",
-                "relu",
-                "soft_sign",
-                "sparse_plus",
-                "sparse_sigmoid",
-                "squareplus",
-                "tanh",
-            ),
+            *("hard_tanh", "identity", "log_sigmoid", "mish", "relu", "soft_sign"),
+            *("sparse_plus", "sparse_sigmoid", "squareplus", "tanh"),
         )
     ),
     "jax.scipy.special": frozenset(
         (
-            *("betaln", "boxcox", "boxcox1p", "comb", "digamma", "entr", "erf", "erfc", "erfinv"),
-            *("expit", "factorial", "gammainc", "gammaincc", "gammaln", "i0", "i0e", "i1", "i1e"),
-            *("kl_div", "loggamma", "polygamma", "rel_entr", "xlog1py", "xlogy", "zeta"),
+            *("betainc", "betaln", "boxcox", "boxcox1p", "comb", "digamma", "entr", "erf", "erfc"),
+            *("erfinv", "expit", "factorial", "gammainc", "gammaincc", "gammaln", "i0", "i0e", "i1"),
+            *("i1e", "kl_div", "loggamma", "logit", "polygamma", "rel_entr", "xlog1py", "xlogy", "zeta"),
         )
     ),
+    "jax.scipy.stats.beta": frozenset(_TAILS),
+    "jax.scipy.stats.norm": frozenset(_DENSITIES),
+    **{
+        f"jax.scipy.stats.{name}": frozenset((*_DENSITIES, *_TAILS, "ppf", "isf"))
+        for name in ("cauchy", "expon", "gumbel_l", "gumbel_r", "laplace", "logistic")
+    },
+    "jax.scipy.stats.uniform": frozenset((*_DENSITIES, "ppf")),
 }
 """Module of JAX -> functions whose result is weakly typed where the arguments promote to a weak type."""
 
 STRONG: Final[dict[str, frozenset[str]]] = {
     "jax.numpy": frozenset(
         (
-            *("amax", "amin", "angle", "average", "frexp", "log10", "log2", "max", "mean", "min"),
-            *("nan_to_num", "nanmean", "prod", "ptp", "std", "sum", "var"),
+            *("amax", "amin", "average", "bitwise_count", "frexp", "log10", "log2", "max", "mean"),
+            *("min", "nan_to_num", "nanmean", "prod", "ptp", "std", "sum", "var"),
         )
     ),
     "jax.nn": frozenset({"gelu"}),
@@ -94,17 +85,35 @@ STRONG: Final[dict[str, frozenset[str]]] = {
             *("ndtr", "ndtri", "owens_t", "poch", "spence"),
         )
     ),
+    "jax.scipy.stats.norm": frozenset((*_TAILS, "ppf", "isf")),
+    "jax.scipy.stats.truncnorm": frozenset((*_DENSITIES, *_TAILS)),
+    "jax.scipy.stats.uniform": frozenset({"cdf"}),
 }
 """Module of JAX -> functions whose result is strongly typed, whatever the arguments are."""
+
+STRONG_BESIDE: Final[dict[str, frozenset[str]]] = {
+    "jax.scipy.stats.poisson": frozenset({"cdf"}),
+    **{
+        f"jax.scipy.stats.{name}": frozenset(("cdf", "logpmf", "pmf", "ppf"))
+        for name in ("bernoulli", "betabinom", "geom", "nbinom")
+    },
+}
+"""Module of JAX -> functions whose result is strongly typed where an argument is, of whatever kind."""
 
 
 def with_weak_types(module: str, name: str, value: Any) -> Any:
     """What JAX's `module` has under a name, with the weak types of JAX's results."""
-    if not isinstance(value, FunctionType):
+    if not isinstance(value, (FunctionType, Ufunc)):
         return value
     if name in WEAK.get(module, ()):
-        return _weakly_typed(value, only_first=name in LIKE)
-    return _strongly_typed(value) if name in STRONG.get(module, ()) else value
+        made = _weakly_typed(value, only_first=name in LIKE)
+    elif name in STRONG.get(module, ()):
+        made = _strongly_typed(value)
+    elif name in STRONG_BESIDE.get(module, ()):
+        made = _strongly_typed(value, only_beside=True)
+    else:
+        return value
+    return value.calling(made) if isinstance(value, Ufunc) else made
 
 
 def _weakly_typed(function: Callable[..., Any], only_first: bool) -> Callable[..., Any]:
@@ -151,11 +160,13 @@ def _is_weak(leaf: Any) -> bool:
     return type(leaf) in PYTHON_SCALARS or not hasattr(leaf, "dtype")
 
 
-def _strongly_typed(function: Callable[..., Any]) -> Callable[..., Any]:
+def _strongly_typed(function: Callable[..., Any], only_beside: bool = False) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         result = function(*args, **kwargs)
-        return tree.map(_strong, result) if Installed.is_on else result
+        if not Installed.is_on or (only_beside and all(map(_is_weak, (*args, *kwargs.values())))):
+            return result
+        return tree.map(_strong, result)
 
     return call
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ....dialects.types import BOOL, COMPLEX, FLOATS, INEXACT, INTEGERS, SIGNED
+from ....dialects.types import BOOL, COMPLEX, FLOATS, INEXACT, INT32, INTEGERS, SIGNED
 from ...tracing.default_dtypes import floating_of
 from ...tracing.frames import Tracer
 from ...tracing.interpreter import ops
@@ -202,12 +202,22 @@ def pow(x: Any, y: Any) -> Any:
         raise argument_error("power: integers to negative integer powers are not allowed",
                              "convert the base with .astype to a float dtype")  # fmt: skip
     result = ops.pow(*values)
-    # JAX does not promote a float to a power that is an array of integers, which then decides alone.
-    weak = weak and not (isinstance(key_of(coerce(y)), np.dtype) and follows_jax())
+    if type(y) is int and asarray_of(x).dtype == BOOL and follows_jax():
+        return ops.convert(result, dtype=INT32)
+    if weak and follows_jax():
+        weak = _is_weak_power(result.dtype, key_of(coerce(x)), key_of(coerce(y)))
     return weakened(result) if weak else result
 
 
 power = pow
+
+
+def _is_weak_power(dtype: Any, base: Any, exponent: Any) -> bool:
+    """Whether JAX's power is weakly typed, where the operands promote to a weak type: an array of integers as
+    the exponent decides alone, and so do booleans among integers."""
+    if dtype in INEXACT:
+        return exponent == BOOL or not isinstance(exponent, np.dtype)
+    return not isinstance(base, np.dtype) and not isinstance(exponent, np.dtype)
 
 
 def _power_of_constant(x: Any, y: Any) -> Any:

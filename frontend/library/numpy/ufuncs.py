@@ -62,6 +62,12 @@ class Ufunc:
                 else f"write adze.numpy.where(mask, {self.__name__}(...), otherwise)",
             )
 
+    def calling(self, function: Callable[..., Any]) -> Ufunc:
+        """The same function, whose calls are those of `function`."""
+        other = object.__new__(Ufunc)
+        other.__dict__ = {**self.__dict__, "_function": function}
+        return other
+
     def __reduce__(self) -> str:
         return self.__name__  # pickled by reference: `adze.numpy` has it under this name
 

@@ -31,6 +31,18 @@ CALLS: Final = {
     ),
     "powers of integers": lambda jax, x: jax.lax.pow(-x, PLACES),
     "powers of integer scalars": lambda jax, x: jax.lax.pow(np.float32(-2), PLACES),
+    "exponents of few bits": lambda jax, x: jax.numpy.ldexp(x, np.uint8([0, 1, 2, 3, 100, 255])),
+    "exponents that are truths": lambda jax, x: jax.numpy.ldexp(x[:2], np.array([True, False])),
+    "polygamma at negative numbers": lambda jax, x: jax.scipy.special.polygamma(
+        np.int32([1, 2, 3, 1, 2]), np.float32([-2.5, -3.25, -20.75, -0.125, 7.5])
+    ),
+    "zeta at negative numbers": lambda jax, x: jax.scipy.special.zeta(x + 1, x - 3.25),
+    "a factor of no definite matrix": lambda jax, x: jax.scipy.linalg.cholesky(
+        -np.eye(3, dtype=np.float32), lower=True
+    ),
+    "sums over what vmap maps": lambda jax, x: jax.vmap(lambda v: 2 * v, out_axes=None, sum_match=True)(x),
+    "sized slices": lambda jax, x: jax.jit(lambda v, i: v[jax.ds(i, 2)])(x, np.int32(3)),
+    "densities of a negative scale": lambda jax, x: jax.scipy.stats.norm.logpdf(x, 0.0, -2.0),
     "more segments than the numbers' dtype holds": lambda jax, x: jax.ops.segment_max(
         x, PLACES.astype(np.int8), 200
     ),
@@ -46,6 +58,31 @@ def test_results_are_those_of_jax(name: str) -> None:
     wanted, got = (np.asarray(CALLS[name](module, NUMBERS)) for module in (jax, adze.compat.jax))
     assert (wanted.dtype, wanted.shape) == (got.dtype, got.shape)
     np.testing.assert_allclose(got, wanted, rtol=1e-6)
+
+
+SLOPES: Final = {
+    "expon.cdf": lambda f, v: f(v),
+    "uniform.cdf": lambda f, v: f(v),
+    "pareto.sf": lambda f, v: f(v + 1, 2.0),
+    "chi2.cdf": lambda f, v: f(v, 3.0),
+    "gamma.cdf": lambda f, v: f(v, 2.0),
+    "gennorm.cdf": lambda f, v: f(v + 0.5, 1.5),
+}
+
+
+@pytest.mark.parametrize("name", SLOPES)
+def test_slopes_at_the_ends_of_supports_are_those_of_jax(name: str) -> None:
+    import jax
+
+    import adze.compat.jax
+
+    module, function = name.split(".")
+
+    def slopes(library: Any) -> Any:
+        of_values = getattr(getattr(library.scipy.stats, module), function)
+        return library.vmap(library.grad(lambda v: SLOPES[name](of_values, v)))(np.float32([0, 0.5, np.inf]))
+
+    np.testing.assert_allclose(slopes(adze.compat.jax), slopes(jax), rtol=2e-6)
 
 
 EDGES: Final = np.float32([np.nan, -np.inf, -2.5, -0.0, 0, 0.25, 1, 3, np.inf])

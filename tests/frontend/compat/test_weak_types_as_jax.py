@@ -77,6 +77,21 @@ jax.nn.log_sigmoid(2)
 jax.nn.hard_tanh(2)
 jnp.convolve(jnp.arange(3), jnp.arange(2))
 jnp.correlate(jnp.arange(3), jnp.arange(2), "full")
+jnp.array([True]) / 2
+jnp.arctan2(jnp.array([True]), 1)
+0.5 ** jnp.array([True])
+jnp.array([True]) ** 2
+jnp.array([True]) // jnp.array([True])
+jnp.square(jnp.array([True]))
+jnp.gcd(2, jnp.array(4))
+jnp.bitwise_count(3)
+jnp.imag(2)
+jnp.ldexp(jnp.array([True]), jnp.array([3], "uint8"))
+jax.scipy.special.logit(0)
+jax.scipy.stats.norm.cdf(0.5)
+jax.scipy.stats.cauchy.pdf(1)
+jax.scipy.stats.bernoulli.pmf(jnp.arange(2), 0.3)
+jax.scipy.stats.truncnorm.pdf(1, 0, 2)
 """.strip().splitlines()
 
 PROGRAM = """
