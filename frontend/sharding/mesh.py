@@ -7,9 +7,9 @@ and one program computes what all of them do.
 
 from __future__ import annotations
 
-import enum
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ContextDecorator
 from contextvars import ContextVar, Token
 from typing import Any, ClassVar, Final
 
@@ -20,6 +20,8 @@ from ..errors import ArgumentTypeError, ShardingError, UnsupportedError
 from ..tracing.jax_rules import follows_jax
 from ..tracing.locations import user_location_text
 from ..tracing.mesh_in_force import MESH
+from .axis_types import AxisType as AxisType
+from .axis_types import TypedAxes
 from .ranks import Rank
 
 
@@ -133,22 +135,7 @@ def _names(entry: Any) -> tuple[str, ...]:
     return (entry,) if isinstance(entry, str) else tuple(entry)
 
 
-class AxisType(enum.Enum):
-    """How JAX's axes of a mesh treat the shardings of values. adze divides as it finds best: `Auto`.
-
-    `Explicit`: how arrays lie is part of their types, as JAX has it. `Manual`: of an axis inside of
-    `shard_map`.
-    """
-
-    Auto = "auto"
-    Explicit = "explicit"
-    Manual = "manual"
-
-    def __repr__(self) -> str:
-        return self.name
-
-
-class AbstractMesh:
+class AbstractMesh(TypedAxes):
     """Sizes and names of axes, without the ranks."""
 
     def __init__(
@@ -195,14 +182,27 @@ class AbstractMesh:
         return self.size == 0
 
     @property
-    def is_explicit(self) -> bool:
-        """Whether all its axes are `Explicit`."""
-        return bool(self.axis_types) and set(self.axis_types) == {AxisType.Explicit}
-
-    @property
     def abstract_mesh(self) -> AbstractMesh:
         """The mesh without its ranks."""
         return AbstractMesh(self.axis_sizes, self.axis_names, self.axis_types)
+
+    def update_axis_types(self, name_to_type: Mapping[str, AxisType]) -> AbstractMesh:
+        """The mesh without its ranks, the axes that are named of other types."""
+        kinds = zip(self.axis_names, self.axis_types, strict=True)
+        return self.abstract_mesh.update(axis_types=[name_to_type.get(name, kind) for name, kind in kinds])
+
+    def update(
+        self,
+        axis_sizes: Sequence[int] | None = None,
+        axis_names: Sequence[str] | None = None,
+        axis_types: Sequence[AxisType] | None = None,
+    ) -> AbstractMesh:
+        """A mesh of the same sizes, names and types, but for those that are passed."""
+        return AbstractMesh(
+            self.axis_sizes if axis_sizes is None else axis_sizes,
+            self.axis_names if axis_names is None else axis_names,
+            self.axis_types if axis_types is None else axis_types,
+        )
 
     def _key(self) -> tuple[Any, ...]:
         """What two equal meshes have in common; types of axes change no rank."""
@@ -222,7 +222,7 @@ class AbstractMesh:
     __repr__ = __str__
 
 
-class Mesh(AbstractMesh):
+class Mesh(AbstractMesh, ContextDecorator):
     """Ranks in a grid with named axes, in the order of `devices`: an array of devices or of their numbers.
 
     `is_local`: all of them are computed by this process's program, on its device. A mesh of a single device
@@ -248,6 +248,20 @@ class Mesh(AbstractMesh):
         self.device_ids = np.asarray(ids, np.int64).reshape(grid.shape)
         self.devices = grid if not self.has_ranks else ranks_of(self.device_ids)
         self.is_local = _is_local(self) if is_local is None else is_local
+
+    def update(
+        self,
+        devices: Any = None,
+        axis_names: Sequence[str] | None = None,
+        axis_types: Sequence[AxisType] | None = None,
+    ) -> Mesh:
+        """A mesh of the same devices, names and types, but for those that are passed."""
+        return Mesh(
+            self.devices if devices is None else devices,
+            self.axis_names if axis_names is None else axis_names,
+            self.axis_types if axis_types is None else axis_types,
+            is_local=self.is_local if devices is None else None,
+        )
 
     def with_types(self, kind: AxisType) -> Mesh:
         """The same ranks, all axes of this type."""

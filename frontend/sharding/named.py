@@ -181,7 +181,7 @@ class NamedSharding(Sharding):
 
     def layout(self, rank: int) -> Layout | None:
         """As part of the type of an array of this rank: on local ranks, where all axes are explicit."""
-        if not self.mesh.is_explicit or self.is_remote or len(self.spec) > rank:
+        if not self.mesh.are_all_axes_explicit or self.is_remote or len(self.spec) > rank:
             return None
         dimensions = tuple(names or () for names in self.dimensions(rank))
         return Layout(self.mesh, dimensions, self.spec.unreduced, self.spec.reduced)

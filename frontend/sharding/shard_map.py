@@ -324,7 +324,7 @@ def _own_spec(mesh: Mesh, value: Any) -> PartitionSpec:
     layout = layout_of(value)
     if layout is not None and layout is not UNKNOWN and layout.mesh.shape == mesh.shape:
         return of_layout(layout).spec
-    if layout is UNKNOWN or (isinstance(value, Tracer) and not mesh.is_explicit):
+    if layout is UNKNOWN or (isinstance(value, Tracer) and not mesh.are_all_axes_explicit):
         raise ShardingError(
             "shard_map without in_specs: how a traced array lies is not known",
             where=user_location_text(),

@@ -40,7 +40,7 @@ def _stated_sharding(value: Any) -> NamedSharding | None:
     if layout is not None and layout is not UNKNOWN:
         return of_layout(layout)
     mesh = current_mesh()
-    if mesh is None or not mesh.is_explicit:
+    if mesh is None or not mesh.are_all_axes_explicit:
         return None
     return NamedSharding(mesh, PartitionSpec(*(None,) * value.ndim))
 
