@@ -338,6 +338,7 @@ def imported(target: Program, source: Program, symbol: str) -> str:
 def _deferred(target: Program, source: Program, symbol: str, copy: str) -> Deferred:
     """Let the copy of a function that is still to be made be made, and copied, when it is asked for."""
     function(target.module, copy).operation.erase()
+    target.symbols.discard(copy)  # it is this function's
 
     def make() -> list[str]:
         require(source.module, symbol)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...dialects import mlir
 from ...dialects.codec import Codec
-from ...passes.ir.construction import unique_symbol
+from ...passes.ir.construction import reserved_symbols, unique_symbol
 from .array import Array
 from .locations import place_of_op
 
@@ -26,7 +26,6 @@ class Program:
         self.codec = Codec(self.context)
         self.unknown = mlir.ir.Location.unknown(self.context)
         self.module = mlir.ir.Module.create(self.unknown)
-        self.symbols: set[str] = set()
         self.memo: dict[Any, Any] = {}
         self.callees: list[Any] = []  # Python functions that the program calls by name
         self.arrays: dict[Any, Array] = {}
@@ -39,10 +38,15 @@ class Program:
         self._locations: dict[tuple[str, int], mlir.ir.Location] = {}
 
     def unique_symbol(self, name: str) -> str:
-        """`name`, or `name_1`, `name_2`, ... when it is taken: reserved here, or made by an engine."""
-        symbol = unique_symbol(self.module, name, reserved=self.symbols)
+        """`name`, or `name_1`, `name_2`, ... when it is taken; nothing else gets it, engines included."""
+        symbol = unique_symbol(self.module, name)
         self.symbols.add(symbol)
         return symbol
+
+    @property
+    def symbols(self) -> set[str]:
+        """The symbols that are taken, of functions that are still to be traced too."""
+        return reserved_symbols(self.module)
 
     def location(self, key: tuple[str, int] | None = None) -> mlir.ir.Location:
         """A file and line, by default the user's current one, as an MLIR location."""

@@ -6,7 +6,9 @@ known, by an emitter that appends to it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
+from typing import Final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -104,9 +106,18 @@ def finish_function(operation: mlir.ir.Operation, results: Values, location: mli
         operation.attributes["function_type"] = ir.TypeAttr.get(type_)
 
 
-def unique_symbol(module: mlir.ir.Module, name: str, reserved: Collection[str] = ()) -> str:
-    """`name`, or `name_1`, `name_2`, ... when the module has such a symbol or it is `reserved`."""
-    taken = mlir.ir.SymbolTable(module.operation)
+_RESERVED: Final[WeakKeyDictionary[mlir.ir.Module, set[str]]] = WeakKeyDictionary()
+"""By module: symbols of functions that may be added to it later."""
+
+
+def reserved_symbols(module: mlir.ir.Module) -> set[str]:
+    """The symbols that no other function of a module gets, whether theirs are there or not."""
+    return _RESERVED.setdefault(module, set())
+
+
+def unique_symbol(module: mlir.ir.Module, name: str) -> str:
+    """`name`, or `name_1`, `name_2`, ... when the module has such a symbol or it is reserved."""
+    taken, reserved = mlir.ir.SymbolTable(module.operation), _RESERVED.get(module, ())
     symbol, count = name, 0
     while symbol in taken or symbol in reserved:
         count += 1

@@ -586,3 +586,21 @@ def test_numbers_of_python_among_residuals_reach_bwd_as_they_are() -> None:
         gradient = transform(adze.grad(lambda x, y: scaled(x, y).sum(), argnums=(0, 1)))
         assert [g.tolist() for g in gradient(x, 2 * x)] == [[1, 2], [3, 6]]
     assert adze.vmap(adze.grad(scaled, argnums=1))(x, x).tolist() == [3, 6]
+
+
+def test_rules_that_call_functions_of_the_same_name() -> None:
+    def rule(function: Callable[[Any], Any], pullback: Callable[[Any], Any]) -> Any:
+        @adze.custom_vjp
+        def f(x: Any) -> Any:
+            return function(x)
+
+        f.defvjp(lambda x: (function(x), x), lambda x, ct: (ct * pullback(x),))
+        return f
+
+    square = rule(lambda x: x * x, lambda x: 2 * x)
+    fourth = rule(lambda x: square(x) * square(x), lambda x: 4 * square(x) * x)
+    eighth = rule(lambda x: fourth(x) * fourth(x), lambda x: 8 * fourth(x) * square(x) * x)
+    second = adze.grad(adze.grad(eighth))
+    x = np.float32(1.5)
+    assert adze.grad(eighth)(x).item() == 8 * 1.5**7
+    assert second(x).item() == adze.jit(second)(x).item() == 56 * 1.5**6
