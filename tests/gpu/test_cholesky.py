@@ -29,7 +29,9 @@ for dtype in ("float32", "float64"):
         said[f"{dtype}{list(shape)}"] = float(off / np.finfo(dtype).eps)
 
 bad = np.stack([np.eye(5), np.diag([1.0, 1.0, 0.0, 1.0, 1.0]), np.diag([1.0, np.nan, 1.0, 1.0, 1.0])])
-said["bad"] = np.isnan(np.asarray(adze.jit(factor, device="cuda:0")(bad))).all(axis=(1, 2)).tolist()
+factors = np.asarray(adze.jit(factor, device="cuda:0")(bad))
+said["bad"] = (np.isnan(factors) == np.tri(5, dtype=bool)).all(axis=(1, 2)).tolist()
+said["upper"] = (np.triu(factors, 1) == 0).all().tolist()
 said["good"] = np.isfinite(np.asarray(adze.jit(factor, device="cuda:0")(bad)[0])).all().tolist()
 """
 
@@ -37,6 +39,7 @@ said["good"] = np.isfinite(np.asarray(adze.jit(factor, device="cuda:0")(bad)[0])
 def check_factors(shapes: list[tuple[int, ...]]) -> None:
     said = on_ptx_machine(f"SHAPES = {shapes}{MACHINE}")
     assert said.pop("bad") == [False, True, True] and said.pop("good")
+    assert said.pop("upper")
     assert len(said) == 2 * len(shapes)
     assert all(off < 8 for off in said.values()), said
 

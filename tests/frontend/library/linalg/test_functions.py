@@ -126,7 +126,7 @@ def test_powers_and_tensor_equations() -> None:
 def test_what_no_exception_can_report_is_nan() -> None:
     bad = np.stack([positive(3, 3), -positive(3, 3)])
     results = np.asarray(xp.linalg.cholesky(bad))
-    assert np.isfinite(results[0]).all() and np.isnan(results[1]).all()
+    assert np.isfinite(results[0]).all() and (np.isnan(results[1]) == np.tri(3, dtype=bool)).all()
     assert not np.isfinite(np.asarray(xp.linalg.inv(np.ones((2, 2))))).any()
     assert float(xp.linalg.det(np.ones((2, 2)))) == 0
     poisoned = np.full((3, 3), np.nan)
