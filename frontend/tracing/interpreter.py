@@ -244,8 +244,8 @@ def as_value(x: Any, dtype: Any = None) -> Any:
 
     A Python scalar without `dtype` becomes weakly typed: int64, float32 or complex64 (with all of its bits
     beside it, see `as_weak`), yielding to the other operand's dtype; NumPy's scalars are strongly typed.
-    Memory that its owner can write to is copied, as an adze array never changes. Raises `ArgumentError` for
-    anything that is not array-like.
+    Memory that its owner can write to is copied, as an adze array never changes. An object with
+    `__jax_array__` is the array that this returns. Raises `ArgumentError` for what is not array-like.
     """
     wanted = None if dtype is None else stated_dtype(dtype)
     if isinstance(x, (Tracer, Array)):
@@ -263,6 +263,8 @@ def as_value(x: Any, dtype: Any = None) -> Any:
         _check_plain([x])
     if isinstance(x, (list, tuple)) and _holds_tracer(x):
         return stack([as_value(item, dtype) for item in x])
+    if hasattr(type(x), "__jax_array__"):
+        return as_value(x.__jax_array__(), dtype)
     if hasattr(x, "__dlpack__") and not isinstance(x, (np.ndarray, np.generic)):
         x = of_dlpack(x)
         if isinstance(x, Array):

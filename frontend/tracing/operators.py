@@ -75,7 +75,7 @@ def method(name: str) -> Any:
     return call
 
 
-_ARRAY_LIKE: Final = ("__array__", "__dlpack__", "__float__", "__int__", "__index__")
+_ARRAY_LIKE: Final = ("__array__", "__dlpack__", "__float__", "__int__", "__index__", "__jax_array__")
 _REFLECTED: Final = {
     "add": "__radd__",
     "multiply": "__rmul__",
