@@ -1,17 +1,19 @@
 """Names of `jax.core` and `jax.extend.core`: what clients ask of tracers, and classes of JAX's own tracer.
 
-`Tracer` and `get_aval` mean adze's. A `Primitive` is a function with rules of its own; a new op is a class of
-adze's dialect (docs/add_an_op.md).
+`get_aval` means adze's, and instances of `Tracer` are adze's tracers. A `Primitive` is a function with rules
+of its own; a new op is a class of adze's dialect (docs/add_an_op.md).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
 from ..errors import InconclusiveDimensionOperation as InconclusiveDimensionOperation
 from ..errors import UnsupportedError
+from ..staging import jaxprs
 from ..staging.equations import ClosedJaxpr as ClosedJaxpr
 from ..staging.equations import Jaxpr as Jaxpr
 from ..staging.equations import JaxprEqn as JaxprEqn
@@ -19,15 +21,37 @@ from ..staging.equations import Literal as Literal
 from ..staging.equations import Var as Var
 from ..staging.equations import jaxprs_in_params as jaxprs_in_params
 from ..staging.equations import subjaxprs as subjaxprs
-from ..staging.jaxprs import eval_jaxpr, jaxpr_as_fun
+from ..tracing import frames
 from ..tracing.array import Array
-from ..tracing.frames import Tracer as Tracer
 from ..tracing.frames import current_frame
 from ..tracing.locations import user_location_text
 from ..tracing.specs import ShapeDtype
 from . import interpreters
 from .own_primitives import Primitive
-from .typed_keys import typeof
+from .typed_keys import KeyArray, typeof, words
+
+
+class _AnyTracer(type):
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(words(value), frames.Tracer)
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return issubclass(kind, frames.Tracer)
+
+
+class Tracer(metaclass=_AnyTracer):
+    """The class of traced arrays, of keys too."""
+
+
+def eval_jaxpr(jaxpr: Any, consts: Sequence[Any], *args: Any) -> list[Any]:
+    """The flat results of a traced function, in which arrays of keys are their words."""
+    return jaxprs.eval_jaxpr(jaxpr, list(map(words, consts)), *map(words, args))
+
+
+def jaxpr_as_fun(closed_jaxpr: ClosedJaxpr) -> Callable[..., list[Any]]:
+    """A traced function as a function of its flat arguments."""
+    return lambda *args: eval_jaxpr(closed_jaxpr, closed_jaxpr.consts, *args)
+
 
 ShapedArray = ShapeDtype
 AbstractValue = ShapeDtype
@@ -89,7 +113,7 @@ def find_top_trace(values: Any = ()) -> Any:
 
 def valid_jaxtype(x: Any) -> bool:
     """Whether `x` is an array or a number, which functions of arrays take."""
-    return isinstance(x, (Tracer, Array, np.ndarray, np.generic, bool, int, float, complex))
+    return isinstance(x, (frames.Tracer, Array, KeyArray, np.ndarray, np.generic, bool, int, float, complex))
 
 
 def concrete_or_error(force: Any, val: Any, context: str = "") -> Any:

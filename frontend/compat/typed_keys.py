@@ -8,7 +8,7 @@ transform takes it; functions that only move elements are mapped over the words.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from .. import tree
 from ..library.random import keys as raw
 from ..staging.inspection import typeof as typeof_array
 from ..tracing.array import Array, ArrayMethods
+from ..tracing.jax_rules import FLOAT0
 from ..tracing.specs import ShapeDtype
 from ..transforms.vmap import vmap
 
@@ -26,6 +27,10 @@ class KeyType:
 
     name = "key<fry>"
     itemsize = 8
+
+    def spec(self, shape: Sequence[Any], **options: Any) -> KeyArray:
+        """Keys that are known by their shape only."""
+        return KeyArray(ShapeDtype((*shape, 2), np.uint32, **options))
 
     def __repr__(self) -> str:
         return self.name
@@ -187,11 +192,15 @@ class _At:
         return KeyArray(words)
 
 
-tree.register(
-    KeyArray,
-    lambda keys: ((keys.key_words,), None),
-    lambda _, children: KeyArray(*children),
-)
+def _of_words(_: None, children: Any) -> Any:
+    """The keys of their words; of words that are zeros of no size (cotangents of integers), such zeros."""
+    (words,) = children
+    if isinstance(words, np.ndarray) and words.dtype == FLOAT0:
+        return np.zeros(words.shape[:-1], FLOAT0)
+    return KeyArray(words)
+
+
+tree.register(KeyArray, lambda keys: ((keys.key_words,), None), _of_words)
 tree.ARRAY_NODES.add(KeyArray)
 
 
@@ -288,6 +297,11 @@ def _is_typed(value: Any) -> bool:
 
 def _has_keys(argument: Any) -> bool:
     return _is_typed(argument) or (type(argument) in (list, tuple) and any(map(_is_typed, argument[:1])))
+
+
+def words(value: Any) -> Any:
+    """The words of keys; what is none stays."""
+    return value.key_words if _is_typed(value) else value
 
 
 def typeof(x: Any) -> Any:

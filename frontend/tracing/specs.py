@@ -104,6 +104,11 @@ class ShapeDtype:
     varying: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
     """The axes of a mesh along which ranks may have different values, inside of `shard_map`."""
 
+    def __new__(cls, shape: Iterable[SpecDimension] = (), dtype: object = None, **options: Any) -> Any:
+        """What the dtype makes of a shape, where it is no dtype of arrays: that of keys."""
+        make = getattr(dtype, "spec", None)
+        return object.__new__(cls) if make is None else make(tuple(shape), **options)
+
     def __init__(
         self,
         shape: Iterable[SpecDimension],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 import functools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import optree
@@ -44,27 +44,9 @@ def structure(tree: Any, is_leaf: IsLeaf = None) -> Structure:
 
 def map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
     """`f` applied to each leaf of `tree` and to what the trees of `rest` have in its place."""
-    first, spec, others = _side_by_side(tree, rest, is_leaf)
-    return unflatten(spec, [f(*xs) for xs in zip(first, *others, strict=True)])
-
-
-def _side_by_side(
-    tree: Any, rest: Sequence[Any], is_leaf: IsLeaf
-) -> tuple[list[Any], Structure, list[list[Any]]]:
-    """The leaves of a tree, its structure, and what the others have in the places of the leaves."""
     first, spec = flatten(tree, is_leaf)
-    try:
-        return first, spec, [_up_to(spec, other) for other in rest]
-    except ArgumentError:
-        if not ARRAY_NODES:
-            raise
-    # Another tree may have a leaf in the place of an array of keys.
-    first, spec = flatten(tree, functools.partial(_is_array_node, is_leaf))
-    return first, spec, [_up_to(spec, other) for other in rest]
-
-
-def _is_array_node(is_leaf: IsLeaf, node: Any) -> bool:
-    return isinstance(node, tuple(ARRAY_NODES)) or (is_leaf is not None and is_leaf(node))
+    others = [_up_to(spec, other) for other in rest]
+    return unflatten(spec, [f(*xs) for xs in zip(first, *others, strict=True)])
 
 
 def _up_to(spec: Structure, other: Any) -> list[Any]:
@@ -177,7 +159,8 @@ def children(tree: Any) -> dict[Any, Any] | None:
 def leaves_along(spec: Structure, tree: Any) -> list[Any] | None:
     """The leaves of `tree` by the structure `spec`, None for each leaf that a None in `tree` stands for.
 
-    Returns None where `tree` does not fit the structure.
+    A leaf in the place of a node that is one array stands for the leaves of that. Returns None where `tree`
+    does not fit the structure.
     """
     leaves, tree_spec = flatten(tree)
     if tree_spec == spec:
@@ -195,6 +178,8 @@ def _along(full: Any, tree: Any) -> Iterator[Any]:
     below, beside = children(full), children(tree)
     if below is None and beside is None:
         yield tree
+    elif type(full) in ARRAY_NODES and beside is None:
+        yield from (tree for _ in leaves(full))
     elif below is None or beside is None or type(full) is not type(tree) or below.keys() != beside.keys():
         raise ValueError
     else:

@@ -25,7 +25,7 @@ DATA_FIELDS: Final[dict[type, tuple[str, ...]]] = {}
 
 
 ARRAY_NODES: Final[set[type]] = set()
-"""Classes of nodes that are one array to who maps over a tree that has a leaf in the place of one."""
+"""Classes of nodes that are one array to programs, with the shape of that array."""
 
 
 class Key(optree.PyTreeEntry):

@@ -16,6 +16,7 @@ from ...tracing.array import Array
 from ...tracing.frames import Tracer
 from ...tracing.interpreter import as_weak, ops, wide_of
 from ...tracing.sizes import Dim, maximum, product
+from ...tree import ARRAY_NODES
 from .arguments import (
     argument_error,
     count_array,
@@ -115,18 +116,23 @@ def _flattened(value: Any) -> Any:
 
 def shape(a: Any) -> tuple[Any, ...]:
     """The shape of an array."""
-    return tuple(asarray_of(a).shape)
+    return tuple(_array(a).shape)
 
 
 def ndim(a: Any) -> int:
     """The number of axes of an array."""
-    return int(asarray_of(a).ndim)
+    return int(_array(a).ndim)
 
 
 def size(a: Any, axis: Any = None) -> Any:
     """The number of elements, in all or along `axis`."""
-    value = asarray_of(a)
+    value = _array(a)
     return count_of(value.shape, normalize_axes("size", axis, value.ndim))
+
+
+def _array(a: Any) -> Any:
+    """`a`, or the array of it; a node that is one array has a shape of its own."""
+    return a if type(a) in ARRAY_NODES else asarray_of(a)
 
 
 def transpose(a: Any, axes: Any = None) -> Any:

@@ -25,7 +25,7 @@ from adze.frontend.errors import ShardingError, UnsupportedError
 def test_names_are_those_of_adze() -> None:
     assert jax.jit is adze.jit and jnp.exp is adze.numpy.exp and lax.scan is adze.lax.scan
     assert jax.numpy is jnp and random.PRNGKey is adze.random.PRNGKey
-    assert tree_util.tree_map is adze.tree_util.tree_map
+    assert tree_util.keystr is adze.tree_util.keystr
     for name in (
         "scipy.linalg",
         "nn.initializers",

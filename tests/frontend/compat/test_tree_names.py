@@ -104,3 +104,66 @@ def test_vectorized_functions_take_arrays_of_keys() -> None:
     wanted = ajax.random.normal(keys[1, 0]) + np.float32([0, 10])
     assert drawn.shape == (3, 2)
     np.testing.assert_allclose(drawn[1], wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("library", [jax, ajax], ids=["jax", "adze"])
+def test_an_array_of_keys_is_a_leaf(library: Any) -> None:
+    keys = library.random.split(library.random.key(0), 5)
+    tree = {"keys": keys, "x": library.numpy.ones(2)}
+    trees, util = library.tree, library.tree_util
+    assert str(trees.structure(tree)) == "PyTreeDef({'keys': *, 'x': *})"
+    assert trees.leaves(tree)[0] is keys and trees.flatten(tree)[0][0] is keys
+    assert trees.map(lambda x: x.shape, tree) == {"keys": (5,), "x": (2,)}
+    assert trees.map(library.numpy.shape, tree) == trees.map(np.shape, tree)
+    assert trees.map(lambda x: isinstance(x, library.Array), tree) == {"keys": True, "x": True}
+    assert trees.reduce(lambda n, x: n + x.size, tree, 0) == 7
+    assert trees.reduce_associative(lambda n, m: n + m, trees.map(np.ndim, tree)) == 2
+    assert trees.all(trees.map(lambda x: x.ndim == 1, tree)) and trees.all(tree, is_leaf=lambda x: True)
+    assert [util.keystr(path) for path, _ in trees.leaves_with_path(tree)] == ["['keys']", "['x']"]
+    by_path = trees.map_with_path(lambda path, x: (len(path), x.ndim), tree)
+    assert by_path == {"keys": (1, 1), "x": (1, 1)}
+    chosen = trees.map_with_path(
+        lambda path, x: len(path), [tree], is_leaf=lambda path, x: len(path) == 1, is_leaf_takes_path=True
+    )
+    assert chosen == [1]
+    assert trees.broadcast({"a": 1}, {"a": tree}) == {"a": {"keys": 1, "x": 1}}
+    assert util.all_leaves([keys, 1]) and util.tree_leaves(keys) == [keys]
+    specs = trees.map(lambda x: library.ShapeDtypeStruct(x.shape, x.dtype), tree)
+    drawn = library.eval_shape(lambda t: library.random.normal(t["keys"][0], t["x"].shape), specs)
+    assert (drawn.shape, drawn.dtype) == ((2,), np.float32)
+    assert specs["keys"].shape == (5,) and specs["keys"].dtype == keys.dtype
+    axes = trees.map(lambda x: 0, tree)
+    drawn = library.vmap(lambda t: library.random.normal(t["keys"]), in_axes=(axes,))(
+        {"keys": keys, "x": np.ones(5)}
+    )
+    assert drawn.shape == (5,)
+    assert library.jit(lambda k: isinstance(k, library.core.Tracer))(keys)
+
+
+def test_an_array_of_keys_has_no_children() -> None:
+    with pytest.raises(ValueError, match="an array of keys is a leaf of trees, it has no children"):
+        tree_util.flatten_one_level(ajax.random.key(0))
+    assert not tree_util.is_tree_node(type(ajax.random.key(0)))
+
+
+def test_jaxprs_take_arrays_of_keys_as_their_words() -> None:
+    tree = {"key": ajax.random.key(0), "x": 1.0}
+    draw = lambda t: ajax.random.normal(t["key"]) + t["x"]  # noqa: E731
+    jaxpr = ajax.make_jaxpr(draw)(tree)
+    (found,) = ajax.core.eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *ajax.tree.leaves(tree))
+    assert found.item() == draw(tree).item()
+
+
+@pytest.mark.parametrize("library", [jax, ajax], ids=["jax", "adze"])
+def test_a_rule_may_return_zeros_for_an_array_of_keys(library: Any) -> None:
+    key, normal = library.random.key(0), library.random.normal
+    scaled = library.custom_vjp(lambda key, x: normal(key) * x)
+    zeros = lambda key: np.zeros(key.shape, library.dtypes.float0)  # noqa: E731
+    scaled.defvjp(
+        lambda key, x: (normal(key) * x, key),
+        lambda key, ct: (library.tree.map(zeros, key), normal(key) * ct),
+    )
+    np.testing.assert_allclose(library.grad(scaled, 1)(key, 2.0), normal(key), rtol=1e-5)
+    keys = library.random.split(key, 3)
+    gradient = library.grad(lambda t: normal(t["keys"][0]) * t["x"], allow_int=True)({"keys": keys, "x": 2.0})
+    assert gradient["keys"].shape == (3,) and gradient["keys"].dtype == library.dtypes.float0
