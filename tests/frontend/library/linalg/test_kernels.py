@@ -353,7 +353,7 @@ def test_complex_matrices_without_an_answer() -> None:
     )
     x, inverse, factor = compiled(a)
     assert not np.isfinite(np.asarray(x)).all() and not np.isfinite(np.asarray(inverse)).all()
-    assert np.isnan(np.asarray(factor)).all()
+    np.testing.assert_array_equal(np.isnan(np.asarray(factor)), np.tri(4, dtype=bool))
     a[1, 2] = np.nan
     assert np.isnan(np.asarray(compiled(a)[1])).any()
 
