@@ -31,6 +31,7 @@ from .faults.private_results import WAY_IS_CHOSEN, kernel_with_private_results
 from .faults.repeated_references import deduplicated, may_branch
 from .faults.repeated_rows import kernel_with_repeated_rows
 from .faults.replayed_copies import with_new_copies
+from .faults.squares_of_lanes import kernel_with_squares_of_lanes
 from .faults.unawaited_loops import with_awaited_loops
 from .invocation import FLAGS_REFUSED, Invocation
 from .kernels import fault_of_kernels
@@ -190,7 +191,7 @@ def compile_bytecode(
         if target.kind in (TargetKind.CUDA, TargetKind.ROCM):
             finish = functools.partial(_finished_without_wrong_copies, finish)
         if target.kind in (TargetKind.VULKAN, TargetKind.METAL):
-            finish = functools.partial(_finished_without_repeated_rows, finish)
+            finish = functools.partial(_finished_without_wrong_lanes, finish)
         vmfb = _compile_in_process(module, invocation, diagnostics, is_checked, tune, finish, needs_tune)
     if vmfb is None:
         raise compile_error(module, target, options, diagnostics, reproducer_dir)
@@ -333,16 +334,22 @@ def _finished_without_wrong_copies(
     return finish(invocation, diagnostics, branches)
 
 
-def _finished_without_repeated_rows(
+def _finished_without_wrong_lanes(
     finish: Finish, invocation: Invocation, diagnostics: list[Diagnostic], branches: bool
 ) -> bytes | None:
-    """What `finish` makes of the program; None for one with the fault of `faults/repeated_rows.py`."""
+    """What `finish` makes of the program; None for one whose lanes would reduce other elements."""
     if not invocation.advance(WAY_IS_CHOSEN):
         return None
-    kernel = kernel_with_repeated_rows(invocation.bytecode())
-    if kernel is None:
+    chosen = invocation.bytecode()
+    rows, squares = kernel_with_repeated_rows(chosen), kernel_with_squares_of_lanes(chosen)
+    if rows is not None:
+        message = f"in the kernel {rows} lanes would share sums of what each of them computes a part of"
+    elif squares is not None:
+        message = (
+            f"in the kernel {squares} lanes would reduce elements that are not theirs, along two axes at once"
+        )
+    else:
         return finish(invocation, diagnostics, branches)
-    message = f"in the kernel {kernel} lanes would share sums of what each of them computes a part of"
     diagnostics.append(Diagnostic("error", message, None))
     return None
 

@@ -20,6 +20,7 @@ from adze.passes.lower.iree.started_reductions import StartedReductions
 from adze.runtime.artifact.device_code.kernels import ptx_of
 from adze.runtime.compile import compiler, strategy
 from adze.runtime.compile.faults.replayed_copies import with_new_copies
+from adze.runtime.compile.faults.squares_of_lanes import kernel_with_squares_of_lanes
 from adze.runtime.compile.faults.unawaited_loops import with_awaited_loops
 from adze.runtime.errors import CompileError
 
@@ -394,3 +395,50 @@ def test_iree_still_sums_parts_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiler, "kernel_with_repeated_rows", lambda chosen: None)
     monkeypatch.setenv("ADZE_CACHE", "0")
     assert not np.allclose(norms_on("vulkan"), norms_on("cpu"), rtol=1e-2)
+
+
+def of_a_square(mask: Any, x: Any) -> Any:
+    """A transposed triangle or the like, and its greatest element."""
+    kept = xp.where(mask >= 0, x, 0).T
+    return kept, xp.max(abs(kept))
+
+
+def squares(size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng.integers(-2, 5, (size, size), dtype=np.int32), rng.standard_normal((size, size), np.float32)
+
+
+@pytest.mark.parametrize("target", ["vulkan:lavapipe", "vulkan:ampere", "metal"])
+def test_kernels_with_squares_of_lanes_are_refused(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[str | None] = []
+
+    def noted(chosen: bytes) -> str | None:
+        found.append(kernel_with_squares_of_lanes(chosen))
+        return found[-1]
+
+    monkeypatch.setattr(compiler, "kernel_with_squares_of_lanes", noted)
+    adze.trace(of_a_square, *squares(8, 0)).lower(target).compile(cache=False)
+    assert found[0] is not None
+    assert found[-1] is None
+
+
+@pytest.mark.vulkan
+@needs_vulkan
+@pytest.mark.parametrize("size", [4, 8, 12, 16])
+def test_lanes_that_share_a_square_have_its_elements(size: int) -> None:
+    for seed in range(3):
+        mask, x = squares(size, seed)
+        kept, greatest = adze.jit(of_a_square, device="vulkan")(mask, x)
+        expected = np.where(mask >= 0, x, 0).T
+        np.testing.assert_array_equal(kept, expected)
+        assert float(greatest) == abs(expected).max()
+
+
+@pytest.mark.thorough
+@pytest.mark.vulkan
+@needs_vulkan
+def test_iree_still_spreads_squares_over_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiler, "kernel_with_squares_of_lanes", lambda chosen: None)
+    monkeypatch.setenv("ADZE_CACHE", "0")
+    greatest = [float(adze.jit(of_a_square, device="vulkan")(*squares(8, k))[1]) for k in range(3)]
+    assert greatest != [float(of_a_square(*squares(8, k))[1]) for k in range(3)]

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-_SHARED: Final = b"SubgroupReduce"
+SHARED: Final = b"SubgroupReduce"
 _MAPS: Final = "indexing_maps"
 _ITERATORS: Final = "iterator_types"
 _NESTS: Final = ("hal.executable", "hal.executable.variant", "builtin.module")
@@ -24,19 +24,19 @@ _NESTS: Final = ("hal.executable", "hal.executable.variant", "builtin.module")
 
 def kernel_with_repeated_rows(chosen: bytes) -> str | None:
     """The name of a kernel that would compute wrongly; bytecode of the phase."""
-    if _SHARED not in chosen:
+    if SHARED not in chosen:
         return None
     from ....dialects.mlir import ir, new_context
 
     with new_context(foreign_ops=False) as context, ir.Location.unknown():
         module = ir.Module.parse(chosen, context)
-        for kernel in _kernels(module.operation):
-            if _is_shared(kernel) and _repeats_rows(ir, kernel):
+        for kernel in kernels_of(module.operation):
+            if is_shared(kernel) and _repeats_rows(ir, kernel):
                 return str(ir.StringAttr(kernel.attributes["sym_name"]).value)
     return None
 
 
-def _kernels(operation: Any) -> Iterator[Any]:
+def kernels_of(operation: Any) -> Iterator[Any]:
     """The functions of executables."""
     for region in operation.regions:
         for block in region.blocks:
@@ -45,12 +45,13 @@ def _kernels(operation: Any) -> Iterator[Any]:
                 if inner.name == "func.func":
                     yield inner
                 elif inner.name in _NESTS:
-                    yield from _kernels(inner)
+                    yield from kernels_of(inner)
 
 
-def _is_shared(kernel: Any) -> bool:
+def is_shared(kernel: Any) -> bool:
+    """Whether lanes share what a kernel reduces."""
     attributes = kernel.attributes
-    return "translation_info" in attributes and _SHARED.decode() in str(attributes["translation_info"])
+    return "translation_info" in attributes and SHARED.decode() in str(attributes["translation_info"])
 
 
 def _repeats_rows(ir: Any, kernel: Any) -> bool:
