@@ -131,10 +131,10 @@ def promote_keys(keys: tuple[Any, ...]) -> tuple[np.dtype, bool]:
     return _with_weak(met, weak), _counts(keys) or _is_above(weak, met)
 
 
-def _counted(dtype: np.dtype, strong: Sequence[np.dtype]) -> np.dtype:
+def _counted(dtype: np.dtype, keys: Sequence[Any]) -> np.dtype:
     """The dtype that arithmetic of booleans alone has: int8 as in NumPy, in programs written for JAX (after
     `adze.compat.install()`) int32, with 64 bits too."""
-    are_truths = Installed.is_on and dtype in INTEGERS and all(s == BOOL for s in strong)
+    are_truths = Installed.is_on and dtype in INTEGERS and all(k == BOOL for k in keys)
     return INT32 if are_truths else dtype
 
 
@@ -192,7 +192,7 @@ def loop_dtypes(ufunc: np.ufunc, keys: tuple[Any, ...]) -> tuple[tuple[np.dtype,
         is_narrow = common not in INEXACT and floating_of(common) == FLOAT32
         real, imaginary = (FLOAT32, COMPLEX64) if is_narrow else (floating(), complex_floating())
         met = tuple(
-            imaginary if d in COMPLEX else real if d in INEXACT else _no_wider(_counted(d, strong), strong)
+            imaginary if d in COMPLEX else real if d in INEXACT else _no_wider(_counted(d, keys), strong)
             for d in resolved
         )
         is_weak = _counts(keys) and (Installed.is_on or not any(d in INEXACT for d in met))
