@@ -130,8 +130,9 @@ def entr(x: Any) -> Any:
     is_positive = value > 0
     inside = -value * xp.log(xp.where(is_positive, value, 1.0))
     outside = xp.where(value == 0, _steep_zero(value, value == 0), -xp.inf)
-    result = xp.where(is_positive, inside, outside)
-    return xp.where(xp.isnan(value), math.nan * value, result)
+    # A factor and not a branch: a slope of NaN would be one of all elements, whose cotangents there are 0.
+    is_number = xp.where(xp.isnan(value), xp.nan, 1.0)
+    return xp.where(is_positive | xp.isnan(value), inside, outside) * is_number
 
 
 @stays_weak
