@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import adze
-from adze import AdzeError, lax
+from adze import lax
+from adze.frontend.errors import ArgumentError, DtypeError
 from adze.lax import RandomAlgorithm
 
 STATE = np.array([1, 2, 3, 4], np.uint32)
@@ -54,7 +55,7 @@ def test_the_counter_carries_into_its_high_word() -> None:
 
 
 def test_states_and_dtypes_that_are_none() -> None:
-    with pytest.raises(AdzeError, match=r"key is ui32\[2\], expected uint32\[4\] or uint64\[2\]"):
+    with pytest.raises(ArgumentError, match=r"key is ui32\[2\], expected uint32\[4\] or uint64\[2\]"):
         lax.rng_bit_generator(STATE[:2], (3,))
-    with pytest.raises(TypeError, match="the dtype is int32, expected an unsigned one"):
+    with pytest.raises(DtypeError, match="the dtype is int32, expected an unsigned one"):
         lax.rng_bit_generator(STATE, (3,), dtype="int32")

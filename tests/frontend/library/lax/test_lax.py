@@ -298,6 +298,7 @@ def test_every_name_is_called() -> None:
     }
     here = Path(__file__)
     others = (
+        here.with_name("test_bit_generators.py"),
         here.with_name("test_lax_windows.py"),
         here.with_name("test_lax_names.py"),
         here.parents[2] / "transforms" / "test_collectives.py",
@@ -305,7 +306,7 @@ def test_every_name_is_called() -> None:
     )
     beside = "".join(path.read_text() for path in others)
     called = recorder.asked | {
-        *("GatherScatterMode", "ConvDimensionNumbers", "Precision"),
+        *("GatherScatterMode", "ConvDimensionNumbers", "Precision", "RandomAlgorithm"),
         *re.findall(r"\b(?:lax|p)\.(\w+)", beside),
         *PRIMITIVES,
     }
