@@ -26,6 +26,7 @@ from .diagnostics import SOURCE_NAME, Diagnostic, diagnostic_of, place_of
 from .halves import divided, joined
 from .kernel_bodies import KernelBodies, gains_of_bodies_apart, has_own_kernels
 from .pipelines import (
+    ALIGNED,
     EXECUTABLE_SOURCES,
     HAS_CHANGED,
     HOST_WITH_KERNELS,
@@ -275,7 +276,7 @@ class Invocation:
             return True
         whole = bodies.put_back(self._own_bytecode())
         if whole is not None:
-            return self._parse(whole, self._phase)
+            return self._parse(whole, self._phase) and self._run_pipeline(ALIGNED)
         if not self._whole:
             return self._begins_again(self._phase)
         self._renew()

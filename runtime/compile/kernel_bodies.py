@@ -36,6 +36,8 @@ _ENTRIES: Final = "entry_points"
 _ORDINAL: Final = "ordinal"
 _VISIBILITY: Final = "sym_visibility"
 _CODE: Final = "__code"
+_TRANSLATION: Final = "translation_info"
+_AS_IT_IS: Final = "#iree_codegen.translation_info<pipeline = #iree_codegen.no_pipeline>"
 _OF_OURS: Final = b"binding.subspan\0"
 _OF_IREE: Final = b"_dispatch_"
 _LEAST_NAMES: Final = 8
@@ -96,6 +98,7 @@ class KernelBodies:
                 if not all(self._fill(module, filled) for module in modules):
                     return None
             say_what_is_separate(ir, filled)
+            _leave_as_they_are(ir, filled)
             join_executables(ir, whole)
             return _bytecode(whole)
 
@@ -167,6 +170,14 @@ class KernelBodies:
                 filled.append(function)
                 declared.pop(name).erase()
         return not any(name in self._functions for name in declared)
+
+
+def _leave_as_they_are(ir: Any, functions: list[Any]) -> None:
+    """Say of functions, loops and vectors, that nothing in them is to be tiled, distributed or vectorized."""
+    as_they_are = ir.Attribute.parse(_AS_IT_IS)
+    for function in functions:
+        if function.parent.parent.name == _VARIANT:
+            function.attributes[_TRANSLATION] = as_they_are
 
 
 def join_executables(ir: Any, program: Any) -> None:

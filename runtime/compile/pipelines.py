@@ -152,6 +152,9 @@ _OF_KERNELS: Final = {
     ),
 }
 
+ALIGNED: Final = _in_executables("builtin.module(func.func(iree-codegen-inject-assume-alignment))")
+"""What IREE's pipelines for kernels do that kernels of adze need: they say how arrays are aligned."""
+
 _BEGIN: Final = "iree-util-verify-initialization-order,iree-util-attribute-call-graph"
 _CLEAN_FUNCTIONS: Final = "canonicalize,cse,iree-util-simplify-global-accesses,iree-util-apply-patterns"
 _CLEAN: Final = f"{_in_functions(_CLEAN_FUNCTIONS)},iree-util-fold-globals,iree-util-fuse-globals"

@@ -18,7 +18,7 @@ from ...ir.aliases import Operation, Type, Value
 from ...ir.functions import EXECUTABLE
 from ..plan import target_of
 from ..reciprocals import reciprocal
-from .loops.walk import nested
+from .loops.walk import operations_named
 from .tensor_sizes import GENERIC, kinds_of
 
 EXECUTABLES: Final = ("flow.executable", EXECUTABLE)
@@ -50,7 +50,7 @@ def _multiplies_and_adds(target: Target) -> bool:
 def _divisions(module: mlir.ir.Module) -> Iterator[Operation]:
     for executable in module.body.operations:
         if executable.operation.name in EXECUTABLES:
-            divisions = (each for each in nested(executable.operation) if each.name == "arith.divf")
+            divisions = operations_named(executable, "arith.divf")
             yield from (d for d in divisions if _number(d.operands[1]) is not None and _is_of_each_element(d))
 
 

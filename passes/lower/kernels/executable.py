@@ -11,6 +11,7 @@ depend on the order of calls alone, so that the same program has the same bytes.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
@@ -91,8 +92,15 @@ def workgroup_id(dimension: int = 0) -> Value:
     return _of_workgroup("id", dimension)
 
 
+_COUNTS: Final[ContextVar[Sequence[Size]]] = ContextVar("_COUNTS", default=())
+"""The counts of workgroups of the kernel whose code is emitted."""
+
+
 def workgroup_count(dimension: int = 0) -> Value:
     """Inside a kernel: how many workgroups there are along one of the three dimensions."""
+    counts = _COUNTS.get()
+    if dimension < len(counts) and isinstance(counts[dimension], int):
+        return mlir.arith.constant(mlir.ir.IndexType.get(), counts[dimension])
     return _of_workgroup("count", dimension)
 
 
@@ -369,7 +377,11 @@ def _define_function(symbol: str, call: _Call) -> None:
         if (call.kernel.threads or 1) > 1:
             for array in dict.fromkeys(results):
                 _share(array)
-        call.kernel.emit(operands, results)
+        token = _COUNTS.set(call.kernel.workgroups)
+        try:
+            call.kernel.emit(operands, results)
+        finally:
+            _COUNTS.reset(token)
         mlir.func.ReturnOp([])
 
 

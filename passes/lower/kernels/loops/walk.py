@@ -18,8 +18,9 @@ def operations_inside(module: mlir.ir.Module) -> Iterator[Operation]:
         yield from nested(function.operation)
 
 
-def operations_named(module: mlir.ir.Module, name: str) -> list[Operation]:
-    """The ops of one name, listed before a caller erases any: an erased op may not be asked for its name.
+def operations_named(module: mlir.ir.Module | mlir.ir.OpView, name: str) -> list[Operation]:
+    """The ops of one name in a module or another op, listed before a caller erases any: an erased op may not
+    be asked for its name.
 
     The bindings do not know that an op was erased through another of its Python objects; they look into
     memory that is free by then. MLIR traverses three times as fast as `operations_inside`: code of
