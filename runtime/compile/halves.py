@@ -10,14 +10,14 @@ those dialects (`pipelines.py`); a half of the time of a small program is saved 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from .executables import EXECUTABLE, EXPORT, MODULE, VARIANT, inner, operations, symbol, top_level
 from .pipelines import ITERATES
 
-_EXECUTABLE: Final = "hal.executable"
-_EXPORT: Final = "hal.executable.export"
 _GLOBAL: Final = "util.global"
 _INITIALIZER: Final = "util.initializer"
 _DEVICE: Final = "!hal.device"
@@ -28,37 +28,47 @@ _VISIBILITY: Final = "sym_visibility"
 class Halves:
     """A program as two: `kernels` has the executables and the devices, `host` all, but no code of kernels.
 
-    `exports` names the kernels.
+    `kernels` are several programs where each executable is to be a library of its own; the first has the
+    devices. `exports` names the kernels.
     """
 
-    kernels: bytes
+    kernels: tuple[bytes, ...]
     host: bytes
     exports: tuple[str, ...]
 
 
-def divided(program: bytes) -> Halves:
+def divided(program: bytes, is_in_parts: bool = False) -> Halves:
     """`program`, bytecode of the phase `executable-targets`, as its halves."""
     from ...dialects.mlir import ir, new_context
 
     with new_context(foreign_ops=False, is_light=True) as context:
         host = ir.Module.parse(program, context)
-        kernels = ir.Module.create(host.operation.location)
-        for name in host.operation.attributes:
-            kernels.operation.attributes[name] = host.operation.attributes[name]
         exports = tuple(_exports(host))
-        for operation in _top_level(host):
-            if operation.name == _EXECUTABLE:
+        parts: list[Any] = [_like(ir, host)]
+        for operation in top_level(host):
+            if operation.name == EXECUTABLE:
                 kept = _without_code(operation)
+                if is_in_parts and any(each.name == EXECUTABLE for each in top_level(parts[-1])):
+                    parts.append(_like(ir, host))
+                kernels = parts[-1]
             elif _is_device(ir, operation):
-                kept = operation.clone().operation
+                kept, kernels = operation.clone().operation, parts[0]
             else:
                 continue
             kept.attributes[_VISIBILITY] = ir.StringAttr.get("public")  # what nothing uses is kept
             kernels.body.append(kept)
-        return Halves(_bytecode(kernels), _bytecode(host), exports)
+        return Halves(tuple(map(_bytecode, parts)), _bytecode(host), exports)
 
 
-def joined(host: bytes, kernels: bytes, exports: tuple[str, ...]) -> bytes | None:
+def _like(ir: Any, program: Any) -> Any:
+    """An empty program with the attributes of `program`."""
+    made = ir.Module.create(program.operation.location)
+    for name in program.operation.attributes:
+        made.operation.attributes[name] = program.operation.attributes[name]
+    return made
+
+
+def joined(host: bytes, kernels: Sequence[bytes], exports: tuple[str, ...]) -> bytes | None:
     """The program of both halves, the kernels being compiled; its passes are to be iterated.
 
     None where the host does not use all `exports`: IREE would have compiled only those that it uses.
@@ -66,20 +76,23 @@ def joined(host: bytes, kernels: bytes, exports: tuple[str, ...]) -> bytes | Non
     from ...dialects.mlir import ir, new_context
 
     with new_context(foreign_ops=False, is_light=True) as context:
-        program, compiled = ir.Module.parse(host, context), ir.Module.parse(kernels, context)
+        program, compiled = (
+            ir.Module.parse(host, context),
+            [ir.Module.parse(each, context) for each in kernels],
+        )
         if sorted(_exports(program)) != sorted(exports):
             return None
         parts: dict[str, list[Any]] = {}
         name = ""
-        for operation in _top_level(compiled):
+        for operation in itertools.chain.from_iterable(map(top_level, compiled)):
             if operation.name != _INITIALIZER:  # one stands behind the device that it finds
-                name = _symbol(ir, operation)
+                name = symbol(ir, operation)
                 operation.attributes[_VISIBILITY] = ir.StringAttr.get("private")
             parts.setdefault(name, []).append(operation)
-        for operation in _top_level(program):
-            if operation.name not in (_EXECUTABLE, _GLOBAL):
+        for operation in top_level(program):
+            if operation.name not in (EXECUTABLE, _GLOBAL):
                 continue
-            replacing = parts.pop(_symbol(ir, operation), [])
+            replacing = parts.pop(symbol(ir, operation), [])
             for part in replacing:
                 part.move_before(operation)
             if replacing:
@@ -93,45 +106,22 @@ def joined(host: bytes, kernels: bytes, exports: tuple[str, ...]) -> bytes | Non
 def _without_code(executable: Any) -> Any:
     """An executable with the code of its kernels, which `executable` loses."""
     code = [
-        [inner.operation.detach_from_parent() for inner in list(module.regions[0].blocks[0].operations)]
-        for module in _modules(executable)
+        [each.detach_from_parent() for each in operations(module)]
+        for module in inner(executable, MODULE, VARIANT)
     ]
     whole = executable.clone().operation
-    for module, operations in zip(_modules(whole), code, strict=True):
-        for operation in operations:
-            module.regions[0].blocks[0].append(operation)
+    for module, functions in zip(inner(whole, MODULE, VARIANT), code, strict=True):
+        for function in functions:
+            module.regions[0].blocks[0].append(function)
     return whole
-
-
-def _modules(executable: Any) -> list[Any]:
-    """The modules of the code of an executable's variants."""
-    return [operation for operation in _in_variants(executable) if operation.name == "builtin.module"]
-
-
-def _in_variants(executable: Any) -> list[Any]:
-    return [
-        inner.operation
-        for variant in executable.regions[0].blocks[0].operations
-        if variant.operation.name == "hal.executable.variant"
-        for inner in variant.operation.regions[0].blocks[0].operations
-    ]
 
 
 def _exports(module: Any) -> Iterator[str]:
     """The name of each kernel of each variant of an executable."""
-    for executable in _top_level(module):
-        if executable.name == _EXECUTABLE:
-            for operation in _in_variants(executable):
-                if operation.name == _EXPORT:
-                    yield operation.attributes["sym_name"].value
-
-
-def _top_level(module: Any) -> list[Any]:
-    return [operation.operation for operation in module.body.operations]
-
-
-def _symbol(ir: Any, operation: Any) -> str:
-    return str(ir.StringAttr(operation.attributes["sym_name"]).value)
+    for executable in top_level(module):
+        if executable.name == EXECUTABLE:
+            for export in inner(executable, EXPORT, VARIANT):
+                yield export.attributes["sym_name"].value
 
 
 def _is_device(ir: Any, operation: Any) -> bool:

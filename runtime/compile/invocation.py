@@ -17,11 +17,14 @@ from __future__ import annotations
 import ctypes
 import io
 import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, Final, Self
 
 from ...dialects.interrupts import Come, deferred_interrupts
+from ..threads import thread_count
 from .diagnostics import SOURCE_NAME, Diagnostic, diagnostic_of, place_of
 from .halves import divided, joined
 from .kernel_bodies import KernelBodies, gains_of_bodies_apart, has_own_kernels
@@ -29,6 +32,7 @@ from .pipelines import (
     ALIGNED,
     EXECUTABLE_SOURCES,
     HAS_CHANGED,
+    HOST_OF_SEVERAL_LIBRARIES,
     HOST_WITH_KERNELS,
     HOST_WITHOUT_KERNELS,
     ITERATES,
@@ -142,6 +146,7 @@ class Invocation:
         self._unparsed: bytes | None = None  # a module that replaces the one before, as far as its kernels
         self._bodies: KernelBodies | None = None
         self._whole = b""  # the module that they were taken out of
+        self._is_in_parts = False  # whether each executable becomes a library
         # Alive until the session is closed: ctypes does not keep the callback for us. A handler set through
         # the MLIR bindings would abort the process, as compiling runs without the interpreter's lock.
         self._callback = _DIAGNOSTIC_CALLBACK(self._note)
@@ -275,6 +280,7 @@ class Invocation:
         if bodies is None:
             return True
         whole = bodies.put_back(self._own_bytecode())
+        self._is_in_parts = bodies.is_in_parts
         if whole is not None:
             return self._parse(whole, self._phase) and self._run_pipeline(ALIGNED)
         if not self._whole:
@@ -353,18 +359,45 @@ class Invocation:
         program, phase = self.bytecode(), self._phase
         if len(program) > _MOST_COPIED:
             return self._run_phase(_DIVIDED)
-        halves = divided(program)
-        if not (self._parse(halves.kernels, phase) and self._run_phase(_DIVIDED) and self._is_valid()):
+        halves = divided(program, self._is_in_parts)
+        kernels = self._compiled(halves.kernels)
+        if kernels is None:
             return False
-        kernels = self.bytecode()
         self._renew()
-        if not (self._parse(halves.host, phase) and self._run_pipeline(HOST_WITHOUT_KERNELS)):
+        passes = HOST_WITHOUT_KERNELS if len(kernels) == 1 else HOST_OF_SEVERAL_LIBRARIES
+        if not (self._parse(halves.host, phase) and self._run_pipeline(passes)):
             return False
         whole = joined(self.bytecode(), kernels, halves.exports)
         if whole is None:
             self._renew()
             return self._parse(program, phase) and self._run_phase(_DIVIDED)
         return self._parse(whole, phase) and self._run_pipeline(HOST_WITH_KERNELS) and self._run_repeatedly()
+
+    def _compiled(self, kernels: Sequence[bytes]) -> list[bytes] | None:
+        """Kernels of the present phase as libraries: one here, several on threads in sessions of their own;
+        None where IREE refuses one."""
+        phase = self._phase
+        if len(kernels) == 1:
+            library = self._library_of(kernels[0], phase)
+            return None if library is None else [library]
+
+        def compiled(part: bytes) -> tuple[bytes | None, list[Diagnostic]]:
+            said: list[Diagnostic] = []
+            with Invocation(self._flags, said, verifies_passes=self._verifies_passes) as invocation:
+                invocation._session.set_flags(*self._flags)
+                return invocation._library_of(part, phase), said
+
+        with ThreadPoolExecutor(min(len(kernels), thread_count()), "adze-compile") as threads:
+            parts = list(threads.map(compiled, kernels))
+        for _, said in parts:
+            self._diagnostics += said
+        libraries = [library for library, _ in parts if library is not None]
+        return libraries if len(libraries) == len(parts) else None
+
+    def _library_of(self, kernels: bytes, phase: str) -> bytes | None:
+        """Kernels of `phase` as IREE compiles them in the phase `hal`."""
+        is_done = self._parse(kernels, phase) and self._run_phase(_DIVIDED) and self._is_valid()
+        return self.bytecode() if is_done else None
 
     def _run_repeatedly(self) -> bool:
         """Run the passes that the phase `hal` ends with until they change nothing."""

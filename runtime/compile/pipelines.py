@@ -240,6 +240,7 @@ globals they are not: the program of a Gaussian process' gradient was refused wh
 EXECUTABLE_SOURCES: Final = f"{_BEGIN},{_CLEAN},iree-hal-materialize-interfaces,iree-hal-prune-executables"
 VM: Final = "iree-vm-transformation-pipeline"
 
+_LINKING: Final = "iree-llvmcpu-link-executables{target=llvm-cpu}"
 HOST_WITHOUT_KERNELS: Final = ",".join(
     (
         _BEGIN,
@@ -247,7 +248,7 @@ HOST_WITHOUT_KERNELS: Final = ",".join(
         "iree-hal-outline-memoize-regions",
         _CLEAN,
         "iree-hal-prune-executables",
-        "iree-llvmcpu-link-executables{target=llvm-cpu}",
+        _LINKING,
         "hal.executable(canonicalize)",
         "hal.executable(hal.executable.variant(iree-llvmcpu-assign-constant-ordinals))",
         "hal.executable(hal.executable.variant(iree-llvmcpu-assign-import-ordinals))",
@@ -263,6 +264,8 @@ HOST_WITHOUT_KERNELS: Final = ",".join(
     )
 )
 """The phase `hal` up to the passes that find the devices and compile the kernels."""
+HOST_OF_SEVERAL_LIBRARIES: Final = HOST_WITHOUT_KERNELS.replace(f"{_LINKING},", "")
+"""The same of a program each of whose executables is a library of its own."""
 
 HOST_WITH_KERNELS: Final = ",".join(
     (

@@ -1,6 +1,7 @@
 """Compiling in a process of its own, which an abort of the compiler ends alone.
 
-Input: as `compiler.py`, whose compile in this process is the usual one. Output: the same bytes.
+Input: as `compiler.py`, whose compile in this process is the usual one. Output: the same bytes, but that a
+program with much code has one library here (`executables.py`).
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import DeviceError
 from ..settings import read_setting
+from ..threads import thread_count, usable_cpus
 from .architectures import cuda_architecture_of, vulkan_architecture_of
 from .gpu_drivers import Absence, GpuFacts, absence_of, are_peers, enter_cuda, facts_of
 from .gpu_faults import transfer_error
@@ -241,19 +242,6 @@ def cpu_driver_for(work: float | None) -> str:
     if work is None or work < PARALLEL_WORK or min(thread_count(), usable_cpus()) == 1:
         return "local-sync"
     return "local-task"
-
-
-def usable_cpus() -> int:
-    """How many CPUs this process may run on: those of its affinity mask, where the system has one."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-def thread_count() -> int:
-    """How many threads the pool of `local-task` has: what ADZE_THREADS says, else one a usable CPU."""
-    threads: int | None = read_setting("threads")
-    return threads or usable_cpus()
 
 
 def vulkan_architecture(position: int = 0) -> str | None:

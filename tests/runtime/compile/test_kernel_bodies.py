@@ -11,7 +11,7 @@ import pytest
 import adze
 import adze.numpy as anp
 from adze.dialects.mlir import ir, new_context
-from adze.runtime.compile import invocation, kernel_bodies
+from adze.runtime.compile import executables, invocation
 from adze.runtime.compile.invocation import Invocation
 from adze.runtime.compile.kernel_bodies import KernelBodies, gains_of_bodies_apart
 
@@ -125,7 +125,7 @@ def test_executables_beside_each_other_become_few_and_two_at_least(monkeypatch: 
     monkeypatch.setattr(KernelBodies, "put_back", counted)
     function, arguments = PROGRAMS["gradient of products"]
     result = adze.trace(function, *arguments).lower("cpu").compile(cache=False)(*arguments)
-    monkeypatch.setattr(kernel_bodies, "_MOST_TOGETHER", 3)
+    monkeypatch.setattr(executables, "_MOST_TOGETHER", 3)
     again = adze.trace(function, *arguments).lower("cpu").compile(cache=False)(*arguments)
     for one, other in zip(result[1], again[1], strict=True):
         np.testing.assert_array_equal(one, other)

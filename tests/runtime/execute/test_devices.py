@@ -20,8 +20,8 @@ from adze.runtime.execute.devices import (
     DeviceKind,
     get_device,
     list_devices,
-    usable_cpus,
 )
+from adze.runtime.threads import usable_cpus
 
 
 def test_both_cpu_drivers_are_listed_first() -> None:

@@ -15,8 +15,9 @@ from adze.dialects.types import BFLOAT16, FLOAT32, FLOAT64, TensorType
 from adze.passes.lower.tuning import configuration, conflicts, product_forms
 from adze.passes.lower.tuning import hints as tuning_hints
 from adze.passes.pipeline import lower
-from adze.runtime.execute.devices import cpu_driver_for, usable_cpus
+from adze.runtime.execute.devices import cpu_driver_for
 from adze.runtime.targets import parse_target
+from adze.runtime.threads import usable_cpus
 
 from ..programs import build, lowered_text
 
