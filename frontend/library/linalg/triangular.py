@@ -137,12 +137,12 @@ def _composed(t: Any, b: Any, lower: bool, is_unit: bool) -> Any:
     half = halved(n)
     first, second = t[..., :half, :half], t[..., half:, half:]
     if lower:
-        top = _composed(first, b[..., :half, :], lower, is_unit)
+        top = _solve(first, b[..., :half, :], lower, is_unit)
         rest = b[..., half:, :] - xp.matmul(t[..., half:, :half], top)
-        return xp.concatenate([top, _composed(second, rest, lower, is_unit)], axis=-2)
-    bottom = _composed(second, b[..., half:, :], lower, is_unit)
+        return xp.concatenate([top, _solve(second, rest, lower, is_unit)], axis=-2)
+    bottom = _solve(second, b[..., half:, :], lower, is_unit)
     rest = b[..., :half, :] - xp.matmul(t[..., :half, half:], bottom)
-    return xp.concatenate([_composed(first, rest, lower, is_unit), bottom], axis=-2)
+    return xp.concatenate([_solve(first, rest, lower, is_unit), bottom], axis=-2)
 
 
 def halved(n: int) -> int:
