@@ -32,6 +32,7 @@ from .faults.repeated_references import deduplicated, may_branch
 from .faults.repeated_rows import kernel_with_repeated_rows
 from .faults.replayed_copies import with_new_copies
 from .faults.squares_of_lanes import kernel_with_squares_of_lanes
+from .faults.strided_bindings import with_strided_bindings
 from .faults.unawaited_loops import with_awaited_loops
 from .invocation import FLAGS_REFUSED, Invocation
 from .kernels import fault_of_kernels
@@ -349,6 +350,9 @@ def _finished_without_wrong_lanes(
             f"in the kernel {squares} lanes would reduce elements that are not theirs, along two axes at once"
         )
     else:
+        changed = with_strided_bindings(chosen)
+        if changed is not chosen and not invocation.replace(changed):
+            return None
         return finish(invocation, diagnostics, branches)
     diagnostics.append(Diagnostic("error", message, None))
     return None

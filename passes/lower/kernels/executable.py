@@ -34,9 +34,10 @@ Sizes: TypeAlias = "Callable[[ir.Value], Sequence[Size]]"
 DISPATCH: Final = "flow.dispatch"
 _THREADS: Final = (
     "#iree_codegen.translation_info<pipeline = #iree_codegen.no_pipeline "
-    "workgroup_size = [{count}, 1, 1] subgroup_size = 32>"
+    "workgroup_size = [{count}, 1, 1]{subgroup}>"
 )
 """IREE leaves the code of such a kernel as it is."""
+_WARP: Final = " subgroup_size = 32"  # of CUDA; Vulkan's devices have subgroups of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class Kernel:
     `constants`: arrays of numbers, which follow the operands; the types and `key` determine them.
     `has_parts`: a complex array `[..., n]` is passed as an array `[..., 2 n]` of its parts.
     `has_bits`: an operand of floats is passed as an array of integers, their bits.
-    `threads` run each workgroup, on a GPU; None on a CPU.
+    `threads` run each workgroup, on a GPU; None on a CPU. `is_spirv`: that GPU is one of Vulkan.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Kernel:
     has_parts: bool = False
     has_bits: bool = False
     threads: int | None = None
+    is_spirv: bool = False
 
 
 def tensor_sizes(value: Value) -> list[Size]:
@@ -349,7 +351,7 @@ def _define_function(symbol: str, call: _Call) -> None:
     function = mlir.func.FuncOp(symbol, ir.FunctionType.get(types, []))
     if call.kernel.threads is not None:
         function.operation.attributes["translation_info"] = ir.Attribute.parse(
-            _THREADS.format(count=call.kernel.threads)
+            _THREADS.format(count=call.kernel.threads, subgroup="" if call.kernel.is_spirv else _WARP)
         )
     with body_of(function.add_entry_block([ir.Location.current] * len(types))):
         arguments = list(function.arguments)
@@ -357,6 +359,7 @@ def _define_function(symbol: str, call: _Call) -> None:
         first = len(call.operands)
         scalars = dict(zip(call.scalars, arguments[first:], strict=False))
         written = iter(arguments[first + len(scalars) :])
+        is_cuda = call.kernel.threads is not None and not call.kernel.is_spirv
 
         def view(source: Value, type_: Type, sizes: Sequence[Value]) -> Value:
             seen, passed = type_, [scalars[n] for n in sizes]
@@ -364,7 +367,7 @@ def _define_function(symbol: str, call: _Call) -> None:
                 seen, passed = _of_parts(type_, passed)
             if call.kernel.has_bits:
                 seen = _of_bits(seen)
-            return _view(source, zero, seen, passed, call.kernel.threads is not None)
+            return _view(source, zero, seen, passed, is_cuda)
 
         operands = [
             view(argument, v.type, sizes) if _is_tensor(v.type) else argument
@@ -374,7 +377,7 @@ def _define_function(symbol: str, call: _Call) -> None:
             view(next(written), r.type, r.sizes) if r.tied is None else operands[r.tied]
             for r in call.kernel.results
         ]
-        if (call.kernel.threads or 1) > 1:
+        if is_cuda and call.kernel.threads != 1:
             for array in dict.fromkeys(results):
                 _share(array)
         token = _COUNTS.set(call.kernel.workgroups)

@@ -34,7 +34,10 @@ from .errors import KernelError
 from .forms import KERNEL_LOWERINGS
 from .forwarded import forward_arrays
 from .inlined_elements import inline_elements
+from .inner_sums import move_sums_inside
+from .iterations import require_few_iterations
 from .kept_apart import fuse_again, keep_apart
+from .kept_results import keep_results
 from .masked_steps import restrict_masked
 from .merged_axes import merge_axes
 from .old_values import keep_old_values
@@ -49,7 +52,7 @@ from .row_sums import sum_in_vectors
 from .sizes import move_checks, resolve_buffer_sizes, resolve_sizes
 from .sizes_before import Sizes
 from .state import yield_in_place
-from .threads import require_elements, share_among_threads
+from .threads import drop_repeated_barriers, require_elements, share_among_threads, threads_of
 from .turned_blocks import turn_in_blocks
 from .vector_steps import step_in_vectors
 from .workgroups import share_among_workgroups
@@ -109,6 +112,7 @@ class Code:
     shared: Mapping[int, int]
     threads: int | None = None
     workgroups: int = 1
+    is_spirv: bool = False
 
 
 def build(
@@ -134,20 +138,26 @@ def build(
         after("tensors")
         simplify_tensors(module, sizes)
         after("simplified")
-        is_cuda = target.kind is TargetKind.CUDA
-        made = _on_buffers(module, owned, sizes) if is_cuda else _with_fewest_copies(module, owned, sizes)
+        is_gpu, is_spirv = target.kind is not TargetKind.CPU, target.kind is TargetKind.VULKAN
+        if is_gpu:
+            made = _on_buffers(module, frozenset() if is_spirv else owned, sizes)
+        else:
+            made = _with_fewest_copies(module, owned, sizes)
         module = made.module
         after("buffers")
-        if is_cuda:
-            threads, scratch = _as_threads(module)
+        if is_gpu:
+            threads, scratch = _as_threads(module, made.first_result if is_spirv else None)
             workgroups = 1
+            require_few_iterations(entry(module), target)
         else:
             threads, scratch = None, _as_loops(module, target, sizes, made.first_result)
             workgroups = share_among_workgroups(module)
             if step_in_vectors(module, target):
                 upstream(module, TIDY)
         after("loops")
-        return Code(module, made.constants, made.results, tuple(scratch), made.shared, threads, workgroups)
+        return Code(
+            module, made.constants, made.results, tuple(scratch), made.shared, threads, workgroups, is_spirv
+        )
 
 
 @dataclass(frozen=True)
@@ -220,17 +230,24 @@ def _as_loops(module: mlir.ir.Module, target: Target, sizes: Sizes, first_result
     return scratch
 
 
-def _as_threads(module: mlir.ir.Module) -> tuple[int, list[Scratch]]:
-    """The code of the threads of a GPU's workgroup; how many there are, and its scratch."""
+def _as_threads(module: mlir.ir.Module, first_kept: int | None) -> tuple[int, list[Scratch]]:
+    """The code of the threads of a GPU's workgroup; how many there are, and its scratch.
+
+    `first_kept`: for Vulkan, the argument from which on results are kept in the workgroup's memory.
+    """
     upstream(module, COPIES)
+    move_sums_inside(module)
     if cut_sums(module):
         upstream(module, TIDY)
     upstream(module, PARALLEL)
+    if first_kept is not None and threads_of(module) > 1 and keep_results(module, first_kept):
+        upstream(module, f"{COPIES},{PARALLEL}")
     threads = share_among_threads(module)
     store_bytes(module)
     upstream(module, f"fold-memref-alias-ops,{FLATTEN}")
     require_elements(module)
-    return threads, settle_for_threads(module, threads)
+    drop_repeated_barriers(module)
+    return threads, settle_for_threads(module, threads, is_spirv=first_kept is not None)
 
 
 def upstream(module: mlir.ir.Module, passes: str) -> None:
@@ -303,7 +320,9 @@ def _clone(module: mlir.ir.Module) -> mlir.ir.Module:
 def lower_to_tensors(module: mlir.ir.Module, target: Target) -> None:
     """Lower the adze ops of the functions of one loop."""
     counted = counted_loops(module, Reader(Codec(module.context)))
-    lowering = Lowering(module, target, KERNEL_LOWERINGS, builder=KernelBuilder(module.context, counted))
+    kind = TargetKind.VULKAN if target.kind is TargetKind.VULKAN else TargetKind.CPU
+    builder = KernelBuilder(module.context, counted, kind)
+    lowering = Lowering(module, target, KERNEL_LOWERINGS, builder=builder)
     Conversion(module, lowering).run()
     for function in functions(module).values():
         if NO_INLINE in function.attributes:

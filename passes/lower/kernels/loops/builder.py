@@ -17,6 +17,7 @@ from .....dialects import mlir
 from .....runtime.targets import TargetKind
 from ...builder import DYNAMIC, Attribute, Body, LinalgBuilder, ScalarRule, Size, Value
 from ...named_ops import filled
+from ...scalars import Scalars
 from .counted import Counted
 from .errors import KernelError
 
@@ -37,11 +38,18 @@ class KernelBuilder(LinalgBuilder):
 
     `progressions` holds the vectors whose elements follow from their position, `repeated` the arrays of
     dynamic sizes whose elements are one number; `counted` has, by the symbols
-    of their condition and body, the whiles that count.
+    of their condition and body, the whiles that count. Numbers are computed as on a device of `kind`; what
+    is done to arrays is as for a CPU.
     """
 
-    def __init__(self, context: ir.Context, counted: Mapping[tuple[str, str], Counted]) -> None:
+    def __init__(
+        self,
+        context: ir.Context,
+        counted: Mapping[tuple[str, str], Counted],
+        kind: TargetKind = TargetKind.CPU,
+    ) -> None:
         super().__init__(context, TargetKind.CPU)
+        self.scalars = Scalars(kind.value)
         self.counted = counted
         self.progressions: dict[Value, Progression] = {}
         self.repeated: dict[Value, Value] = {}

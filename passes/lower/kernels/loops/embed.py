@@ -49,6 +49,7 @@ def replace_loop(kernels: Kernels, loop: Operation, outlined: Outlined, code: Co
             key=str(entry(code.module)),
             workgroups=(code.workgroups,),
             threads=code.threads,
+            is_spirv=code.is_spirv,
         )
         values = kernels.call(kernel, [*outlined.operands, *constants], sizes=outlined.sizes_of)
     dispatch = values[0].owner if values else None

@@ -33,13 +33,14 @@ from .cost import StepCosts
 from .errors import KernelError
 from .forms import can_lower, takes_dynamic_sizes
 from .pointwise.single import single_element
-from .times import elements
+from .times import elements, length_of
 
 KERNEL: Final = "kernel: "
 ELEMENTS: Final = "kernel: each of "
 HOST: Final = "host: "
 MOST_OPS: Final = 2000  # of a kernel, those of nested bodies included: more take long to compile
 LARGEST: Final = 1 << 31  # bytes of what a kernel is given or carries
+LONGEST_ON_VULKAN: Final = 1e9  # nanoseconds: drivers take the device from a kernel of some seconds
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class Selection:
         self.functions = functions(module)
         self._why_none = why_no_kernels(module, is_on)
         kind = target_of(module).kind
+        self._is_vulkan = kind is TargetKind.VULKAN
         self._costs = StepCosts(self.functions, self.reader, kind)
         self._obstacles = Obstacles(self.functions, self.reader, has_dynamic=kind is TargetKind.CPU)
         self._marked: set[str] = set()
@@ -112,6 +114,11 @@ class Selection:
                 f"a step takes about {time_text(step.kernel)} in a kernel, {time_text(step.host)} on the host"
             )
             is_kernel = step.kernel <= step.host
+            if is_kernel and self._is_vulkan and application.op is Scan:
+                total = step.kernel * length_of(application.attributes["length"][0])
+                if total > LONGEST_ON_VULKAN:
+                    is_kernel = False
+                    times = f"a kernel of it would take {time_text(total)}, and drivers of Vulkan end such"
             mark(loop, (KERNEL if is_kernel else HOST) + times)
             return is_kernel
         mark(loop, HOST + obstacle)
@@ -139,7 +146,7 @@ def why_no_kernels(module: mlir.ir.Module, is_on: bool) -> str | None:
     if not is_on:
         return "kernels of loops are switched off"
     target = target_of(module)
-    has_some = target.kind in (TargetKind.CPU, TargetKind.CUDA)
+    has_some = target.kind in (TargetKind.CPU, TargetKind.CUDA, TargetKind.VULKAN)
     return None if has_some else f"there are no kernels of loops for {target.kind.value}"
 
 

@@ -29,13 +29,17 @@ PURE: Final = ("arith.", "math.", "complex.", *VIEWS)
 KNOWN: Final = (*PURE, "memref.load", "memref.alloc", "memref.dealloc", "scf.", "func.return", "gpu.")
 
 
+def threads_of(module: mlir.ir.Module) -> int:
+    """How many threads the parallel loops of a kernel have work for."""
+    largest = max(map(_count, operations_named(module, "scf.parallel")), default=1)
+    return min(-(-largest // WARP) * WARP, MOST) if largest > 1 else 1
+
+
 def share_among_threads(module: mlir.ir.Module) -> int:
     """Let threads share the parallel loops of a kernel; how many threads it has."""
     function = functions(module)[KERNEL].operation
     block = function.regions[0].blocks[0]
-    loops = operations_named(module, "scf.parallel")
-    largest = max(map(_count, loops), default=1)
-    threads = min(-(-largest // WARP) * WARP, MOST) if largest > 1 else 1
+    threads = threads_of(module)
     with mlir.ir.InsertionPoint.at_block_begin(block):
         own = thread_id()
     _Sharing(threads, own).block(block)
@@ -52,6 +56,18 @@ def require_elements(module: mlir.ir.Module) -> None:
         is_given = any(isinstance(value.type, mlir.ir.MemRefType) for value in operation.operands)
         if is_given and operation.name not in ELEMENTS:
             raise KernelError(f"threads cannot share {operation.name}")
+
+
+def drop_repeated_barriers(module: mlir.ir.Module) -> None:
+    """Drop barriers right behind others: what stood between became part of what uses it."""
+    last = None
+    for operation in operations_inside(module):
+        if operation.name != "gpu.barrier":
+            last = last if operation.name.startswith(PURE) else None
+        elif last is not None and last.block == operation.block:
+            operation.erase()
+        else:
+            last = operation
 
 
 class _Sharing:

@@ -24,6 +24,7 @@ from ...builder import loop as loop_over
 from ...executable import Kernel, Kernels, Result, stored_element, thread_id, workgroup_id
 from ..build import entry, lower_to_tensors, simplify_tensors
 from ..embed import emit_copy
+from ..iterations import require_few_iterations
 from ..walk import operations_inside, operations_named
 from .errors import NotPointwise
 from .single import Kind, Single, single_element
@@ -38,6 +39,7 @@ LEAST_WORK: Final = 50_000.0  # nanoseconds of a workgroup
 MOST_WORKGROUPS: Final = 64
 UNKNOWN_STEPS: Final = 32  # the steps that a loop of unknown length is taken to have
 THREADS: Final = 64  # of a workgroup of a GPU: few, so that many multiprocessors have some
+MOST_ON_GPUS: Final = 65535  # workgroups: Vulkan's devices need not have more along an axis
 OPERATION: Final = 0.5  # nanoseconds of one op on a vector register
 
 
@@ -49,13 +51,14 @@ class Code:
     function: Operation
     workgroups: int
     threads: int | None
+    is_spirv: bool
 
 
 @dataclass(frozen=True)
 class Plan:
     """The scalar code of one element, how many elements are done at once, and by how many workgroups.
 
-    On a GPU each of the `threads` of a workgroup has one element.
+    On a GPU each of the `threads` of a workgroup has one element, or every so many.
     """
 
     single: Single
@@ -78,14 +81,15 @@ def code_of(loop: Operation, by_symbol: Mapping[str, Operation], reader: Reader,
     plan = _plan(single, count, target)
     with single.module.context, mlir.ir.Location.unknown():
         function = _vector_function(plan, loop)
-    return Code(single, function, plan.workgroups, plan.threads)
+        require_few_iterations(function, target)
+    return Code(single, function, plan.workgroups, plan.threads, target.kind is TargetKind.VULKAN)
 
 
 def _plan(single: Single, count: int, target: Target) -> Plan:
     """How the elements are divided, of `count` scalar ops each."""
     code = entry(single.module)
-    if target.kind is TargetKind.CUDA:
-        return Plan(single, code, 1, -(-single.count // THREADS), THREADS)
+    if target.kind in (TargetKind.CUDA, TargetKind.VULKAN):
+        return Plan(single, code, 1, min(-(-single.count // THREADS), MOST_ON_GPUS), THREADS)
     lanes = _lanes(single, count, target)
     vectors = -(-single.count // lanes)
     work = vectors * (single.steps or UNKNOWN_STEPS) * count * OPERATION
@@ -141,7 +145,9 @@ def replace_with_elements(kernels: Kernels, loop: Operation, code: Code) -> None
 
         key = str(code.function)
         workgroups = (code.workgroups,)
-        kernel = Kernel(NAME, results, emit, key=key, workgroups=workgroups, threads=code.threads)
+        kernel = Kernel(
+            NAME, results, emit, key=key, workgroups=workgroups, threads=code.threads, is_spirv=code.is_spirv
+        )
         operands = [
             _reinterpreted(value, _stored(value.type, kind))
             for value, kind in zip(single.operands, single.operand_kinds, strict=True)
@@ -229,9 +235,15 @@ def _emit(code: Plan, operands: Sequence[Value], written: Sequence[Value]) -> No
 
 @contextmanager
 def _numbers(code: Plan, vectors: int) -> Iterator[Number]:
-    """The numbers of the vectors that a workgroup has, or that of the thread."""
+    """The numbers of the vectors that a workgroup has, or those of the thread."""
     if code.threads is not None:
-        yield Number(workgroup_id()) * code.threads + Number(thread_id())
+        first = Number(workgroup_id()) * code.threads + Number(thread_id())
+        together = code.threads * code.workgroups
+        if vectors <= together:
+            yield first
+            return
+        with loop_over(first, vectors, together) as number:
+            yield number
         return
     with loop_over(Number(workgroup_id()), vectors, code.workgroups) as number:
         yield number
