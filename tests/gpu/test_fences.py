@@ -348,6 +348,14 @@ def test_outer_products_of_sums_take_their_own_elements() -> None:
     np.testing.assert_array_equal(adze.jit(function, device="vulkan")(*arrays), function(*arrays))
 
 
+@pytest.mark.vulkan
+@needs_vulkan
+def test_rows_of_sums_go_to_their_own_columns() -> None:
+    x = np.arange(1600, dtype=np.float32).reshape(40, 40) % 7 - 3
+    got = adze.jit(lambda x: x + x[:, :1].T @ x, device="vulkan")(x)
+    np.testing.assert_array_equal(got, x + x[:, :1].T @ x)
+
+
 @pytest.mark.parametrize("target", ["vulkan:lavapipe", "vulkan:ampere", "metal"])
 def test_sums_that_are_broadcast_along_inner_axes_compile(target: str) -> None:
     specs = ShapeDtype((4, 8, 64)), ShapeDtype((4, 16, 8))

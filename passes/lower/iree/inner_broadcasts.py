@@ -8,7 +8,8 @@ Symptom: on Vulkan, silently, an outer product with what was summed up takes oth
     `SubgroupReduce`). Where that factor is a whole array there is no code: "failed to legalize operation
     'arith.constant'". Metal's code is made by the same passes.
 Seen in: IREE 3.13.
-Smallest: `p[:, :, None] * (p @ w)[:, None, :]` of f32[4,16] and f32[16,8], as in gradients of each example.
+Smallest: `p[:, :, None] * (p @ w)[:, None, :]` of f32[4,16] and f32[16,8], as in gradients of each example;
+    `m + m[:, :1].T @ m` of f32[40,40].
 Goes when: `tests/gpu/test_fences.py::test_iree_still_has_wrong_outer_products` fails.
 """
 
@@ -70,6 +71,8 @@ def _has_rows(product: Application) -> bool:
 
 
 def _is_along_last(broadcast: Application) -> bool:
-    """Whether the axes of an operand are the first ones of the result."""
-    dimensions = broadcast.attributes["dimensions"]
-    return list(dimensions) == list(range(len(dimensions)))
+    """Whether the axes of an operand are the first ones of the result, but for those of one element."""
+    result = broadcast.attributes["shape"]
+    sizes = mlir.ir.ShapedType(broadcast.operands[0].type).shape
+    axes = [axis for axis, n in zip(broadcast.attributes["dimensions"], sizes, strict=True) if n != 1]
+    return axes == [axis for axis, n in enumerate(result) if n != 1][: len(axes)]
