@@ -293,7 +293,8 @@ def _tiled_product(
         )
         source = carried
     block = gpu_products.tensor_block(ctx.target, sizes, loops, source, carried)
-    if block is not None:
+    is_of_batches = {*loops} <= {*left.axes, "n"} & {*right.axes, "m"}  # no factor is one for all of a batch
+    if block is not None and is_of_batches:
         return product_on_tensor_cores(
             ctx, (left.value, left.axes), (right.value, right.axes), sizes, loops, block
         )
