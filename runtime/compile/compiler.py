@@ -190,6 +190,7 @@ def compile_bytecode(
         if changes_device_calls(target):
             finish = functools.partial(_finished_with_changes, target)
         if target.kind in (TargetKind.CUDA, TargetKind.ROCM):
+            finish = functools.partial(_finished_without_private_results, finish)
             finish = functools.partial(_finished_without_wrong_copies, finish)
         if target.kind in (TargetKind.VULKAN, TargetKind.METAL):
             finish = functools.partial(_finished_without_wrong_lanes, finish)
@@ -361,9 +362,7 @@ def _finished_without_wrong_lanes(
 def _finished_with_changes(
     target: Target, invocation: Invocation, diagnostics: list[Diagnostic], branches: bool
 ) -> bytes | None:
-    """The program, changed on the way; None, too, where a kernel of it would compute wrongly."""
-    if target.kind is TargetKind.CUDA and _has_private_results(invocation, diagnostics):
-        return None
+    """The program, changed on the way."""
     if not invocation.advance(DEVICE_PHASE):
         return None
     program = invocation.bytecode()
@@ -373,18 +372,21 @@ def _finished_with_changes(
     return _finished(invocation, diagnostics, branches)
 
 
-def _has_private_results(invocation: Invocation, diagnostics: list[Diagnostic]) -> bool:
-    """Whether a kernel has the fault of `faults/private_results.py`, which is an error then."""
+def _finished_without_private_results(
+    finish: Finish, invocation: Invocation, diagnostics: list[Diagnostic], branches: bool
+) -> bytes | None:
+    """What `finish` makes of the program; None for one with the fault of `faults/private_results.py`."""
     if not invocation.advance(WAY_IS_CHOSEN):
-        return True
+        return None
     chosen = invocation.bytecode()
     if not invocation.advance(KERNELS_ARE_LLVM):
-        return True
+        return None
     kernel = kernel_with_private_results(chosen, invocation.bytecode())
-    if kernel is not None:
-        message = f"in the kernel {kernel} each thread would keep a result of its own that all compute"
-        diagnostics.append(Diagnostic("error", message, None))
-    return kernel is not None
+    if kernel is None:
+        return finish(invocation, diagnostics, branches)
+    message = f"in the kernel {kernel} each thread would keep a result of its own that all compute"
+    diagnostics.append(Diagnostic("error", message, None))
+    return None
 
 
 def _finished(invocation: Invocation, diagnostics: list[Diagnostic], branches: bool) -> bytes | None:

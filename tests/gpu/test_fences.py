@@ -19,6 +19,7 @@ from adze.passes.lower.iree import two_index_maps
 from adze.passes.lower.iree.started_reductions import StartedReductions
 from adze.runtime.artifact.device_code.kernels import ptx_of
 from adze.runtime.compile import compiler, strategy
+from adze.runtime.compile.faults.private_results import kernel_with_private_results
 from adze.runtime.compile.faults.replayed_copies import with_new_copies
 from adze.runtime.compile.faults.squares_of_lanes import kernel_with_squares_of_lanes
 from adze.runtime.compile.faults.unawaited_loops import with_awaited_loops
@@ -223,8 +224,8 @@ def test_iree_still_compares_with_a_wrong_value(monkeypatch: pytest.MonkeyPatch)
     assert WRONG_START.search(least_of_rows())
 
 
-def norms_of_gradients() -> str:
-    """The PTX of the norms of the gradients of eight examples."""
+def norms_of_gradients(target: str = "cuda:sm_80") -> bytes:
+    """A program of the norms of the gradients of eight examples."""
 
     def loss(a: Any, b: Any, x: Any) -> Any:
         return xp.sum((xp.tanh(x @ a) @ b) ** 2)
@@ -234,11 +235,26 @@ def norms_of_gradients() -> str:
         return xp.sqrt(xp.sum(by_a * by_a) + xp.sum(by_b * by_b))
 
     norms = adze.vmap(norm, in_axes=(None, None, 0))
-    return "\n".join(ptx_of(adze.trace(norms, *[ShapeDtype((8, 8))] * 3).lower("cuda:sm_80").compile().vmfb))
+    return adze.trace(norms, *[ShapeDtype((8, 8))] * 3).lower(target).compile().vmfb
 
 
 def test_rows_that_threads_share_are_not_private() -> None:
-    assert ".local" not in norms_of_gradients()
+    assert ".local" not in "\n".join(ptx_of(norms_of_gradients()))
+
+
+def test_nor_are_they_on_rocm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its machine code was never run; the arrays show in LLVM's dialect."""
+    said: list[str | None] = []
+
+    def looked(chosen: bytes, lowered: bytes) -> str | None:
+        said.append(kernel_with_private_results(chosen, lowered))
+        return said[-1]
+
+    monkeypatch.setattr(compiler, "kernel_with_private_results", looked)
+    monkeypatch.setenv("ADZE_CACHE", "0")
+    assert norms_of_gradients("rocm:gfx1201")
+    assert len(said) > 1 and any(said[:-1])
+    assert said[-1] is None
 
 
 @pytest.mark.thorough
@@ -246,7 +262,7 @@ def test_iree_still_shares_private_memory(monkeypatch: pytest.MonkeyPatch) -> No
     """One compile in twelve refuses the kernel ("failed to distribute"), with the same input."""
     monkeypatch.setattr(compiler, "kernel_with_private_results", lambda chosen, lowered: None)
     monkeypatch.setenv("ADZE_CACHE", "0")
-    assert any(".local" in norms_of_gradients() for _ in range(6))
+    assert any(".local" in "\n".join(ptx_of(norms_of_gradients())) for _ in range(6))
 
 
 def test_iree_still_begins_iterations_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,8 @@ threads, and as far as `executable-targets`, in which they are LLVM's dialect. O
 has vectors distributed to its threads and allocates an array in the private memory of a thread, or None. IREE
 does that with rows of a result that the kernel reads again: each thread stores its part there, and reads all.
 
-Symptom: on CUDA, sums of squares come out too small, silently: a thread reads what it has not written.
+Symptom: on CUDA, sums of squares come out too small, silently: a thread reads what it has not written. ROCm's
+    code has the same arrays.
 Seen in: IREE 3.13.
 Smallest: norms of both gradients of `sum((tanh(x @ a) @ b) ** 2)` for each of 8 examples, all sizes 8.
 Goes when: `tests/gpu/test_fences.py::test_iree_still_shares_private_memory` fails.
