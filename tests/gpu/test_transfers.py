@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from .fake_cuda import needs_compiler, on_fake_cuda
 
 pytestmark = [needs_compiler]
@@ -125,3 +127,42 @@ def test_gpus_that_do_not_reach_each_other_copy_through_the_host(tmp_path: Path)
     assert said["values"] == ["cuda:1", "cuda:0", True, True]
     assert said["of result"] == ["cuda:1", [100_000]] and said["empty"] == ["cuda:1", [0, 3]]
     assert said["array"] == ["copy 400000 on 0", "pinned 400000", "copy 400000 on 1"]
+
+
+EAGER = """
+import adze.numpy as xp
+host = np.arange(6, dtype=np.float32).reshape(2, 3)
+first, second = adze.device_put(host, "cuda:0"), adze.device_put(host * 2, "cuda:1")
+results = {
+    "sum": first + second,
+    "call": xp.matmul(first, second.T),
+    "choice": xp.where(first > second, first, second),
+    "beside an array of the host": second * np.float32(3),
+    "a list": xp.stack([first, second])[1],
+    "gradient": adze.grad(lambda x: xp.sum(x * second))(first),
+    "loop": adze.lax.fori_loop(0, 3, lambda _, x: x + second, first),
+    "batch": adze.vmap(lambda x, y: x - y)(first, second),
+}
+for name, result in results.items():
+    said[name] = np.asarray(result).tolist()
+    assert getattr(result, "device", "cpu").split(":")[0] not in ("cuda", "vulkan"), (name, result.device)
+said["stay"] = [first.device, second.device, np.asarray(first).tolist(), np.asarray(second).tolist()]
+"""
+
+
+def test_eager_ops_take_arrays_of_two_gpus_and_leave_them_there() -> None:
+    """They compute on the host, from the values of both, as everywhere."""
+    host = np.arange(6, dtype=np.float32).reshape(2, 3)
+    said = on_fake_cuda(EAGER)
+    assert said.pop("stay") == ["cuda:0", "cuda:1", host.tolist(), (host * 2).tolist()]
+    wanted = {
+        "sum": host * 3,
+        "call": host @ (host * 2).T,
+        "choice": host * 2,
+        "beside an array of the host": host * 6,
+        "a list": host * 2,
+        "gradient": host * 2,
+        "loop": host * 7,
+        "batch": -host,
+    }
+    assert said == {name: array.tolist() for name, array in wanted.items()}
