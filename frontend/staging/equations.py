@@ -34,6 +34,7 @@ from ..tracing.jax_rules import follows_jax
 from ..tracing.program import Program
 from ..tracing.specs import ShapeDtype
 from .jaxpr_text import equation_text, jax_text
+from .mesh_equations import jax_attributes, jax_name
 from .nested_calls import JITTED
 
 
@@ -241,17 +242,19 @@ class _Reading:
 
     def equation(self, operation: Any, application: Application) -> JaxprEqn:
         results = [self.variable(r) for r in operation.results]
-        known = described(application)
+        name = jax_name(application.op.name, dict(application.attributes))
+        known = described(application) if name is None else None
         if known is not None:
             return JaxprEqn(list(known.operands), results, known.primitive, known.attributes)
-        primitive = _own_primitive(
-            application.op.name, application.op.refers_to_functions or len(results) != 1
-        )
+        has_several = application.op.refers_to_functions or len(results) != 1
+        primitive = _own_primitive(name or application.op.name, has_several)
         params = self.params(application) | {"op": OfProgram(self.closed.program, application)}
         return JaxprEqn(list(application.operands), results, primitive, params)
 
     def params(self, application: Application) -> dict[str, Any]:
         """The attributes of an op that is no primitive of JAX by its ops; functions as closed jaxprs."""
+        if jax_name(application.op.name, dict(application.attributes)) is not None:
+            return jax_attributes(application.op.name, dict(application.attributes))
         params: dict[str, Any] = {}
         for name, value in application.attributes.items():
             kind = application.op.attributes[name].kind
@@ -305,13 +308,11 @@ _PARAMS: Final = {
 """JAX's names of other attributes."""
 
 _NAMES: Final = {
-    "all_reduce": "psum",
     "axis_gather": "all_gather",
     "axis_sum": "psum",
     "call": "jit",
     "checkpoint_call": "checkpoint",
     "checkpoint_name": "name",
-    "mesh_index": "axis_index",
 }
 """JAX's names of ops that are none of its primitives of `lax`."""
 
@@ -330,8 +331,8 @@ class OfProgram:
 class _OwnPrimitive(Primitive):
     """An op that is no primitive of `adze.lax`: its `bind` takes the attributes of an equation."""
 
-    def __init__(self, op: str, has_several: bool) -> None:
-        super().__init__(_NAMES.get(op, op), _applied_again)
+    def __init__(self, name: str, has_several: bool) -> None:
+        super().__init__(name, _applied_again)
         self.multiple_results = has_several
 
     def bind(self, *operands: Any, **attributes: Any) -> Any:
@@ -342,7 +343,7 @@ class _OwnPrimitive(Primitive):
 @functools.cache
 def _own_primitive(op: str, has_several: bool) -> Primitive:
     """The one primitive of an op, which rules can be kept for."""
-    return _OwnPrimitive(op, has_several)
+    return _OwnPrimitive(_NAMES.get(op, op), has_several)
 
 
 def primitive_of(application: Application) -> tuple[Primitive, Sequence[Any], dict[str, Any]]:

@@ -32,16 +32,23 @@ from ..tracing.specs import ShapeDtype
 from ..tracing.trace import function_name
 from ..tracing.wrapped import wraps
 from .equations import ClosedJaxpr, Jaxpr, Literal, Var
+from .mesh_equations import bound_axes_of
 from .shape_evaluation import eval_shape
 
 
 class TracedFunction(ClosedJaxpr):
     """A traced function as `make_jaxpr` returns it: it prints one op a line, and has equations."""
 
-    def __init__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        axes: frozenset[str] = frozenset(),
+    ) -> None:
         self._is_inside = current_frame() is not None
         began = moment()
-        scope, traced, self._avals = _traced(function, args, kwargs)
+        scope, traced, self._avals = _traced(function, args, kwargs, axes)
         super().__init__(scope.program, traced.symbol, traced.captured, began)
         self._results = [ShapeDtype(t.static_shape, t.dtype) for t in traced.result_types]
 
@@ -61,16 +68,18 @@ class TracedFunction(ClosedJaxpr):
 
 
 def _traced(
-    function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+    function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], axes: frozenset[str]
 ) -> tuple[FunctionScope, PrivateFunction, list[ShapeDtype]]:
     """The function of flat arrays in a program, with what it closes over as more arguments.
 
     A Python float is an argument of float32 in it, as in a jaxpr. That makes no difference where it meets no
     floats of another width; it yields to these, with all of its bits, where it does. In programs written for
-    JAX that leave 64 bits off, Python's numbers have 32 bits in it.
+    JAX that leave 64 bits off, Python's numbers have 32 bits in it. The arguments differ along `axes`.
     """
     leaves, structure = tree.flatten((tuple(args), kwargs))
     arguments = [_argument(leaf) for leaf in leaves]
+    if axes:
+        arguments = [replace(a, varying=axes) for a in arguments]
 
     def call(values: Sequence[Any]) -> Any:
         args, kwargs = tree.unflatten(structure, values)
@@ -107,12 +116,16 @@ def _widens(program: Program, symbol: str) -> bool:
 
 
 def make_jaxpr(
-    fun: Callable[..., Any], static_argnums: Any = (), return_shape: bool = False
+    fun: Callable[..., Any],
+    static_argnums: Any = (),
+    axis_env: Sequence[tuple[str, int]] | None = None,
+    return_shape: bool = False,
 ) -> Callable[..., Any]:
     """A function of arguments (or specs) that traces `fun` and returns its ops, which print one a line.
 
-    They are ops of adze, not of JAX; programs written for JAX see them in its syntax. With `return_shape` the
-    tree of the result types comes too.
+    They are ops of adze, not of JAX; programs written for JAX see them in its syntax. `axis_env` binds names
+    to axes of a size, `[("i", 4)]`: collectives over them are equations, and the arguments are those of one
+    position. With `return_shape` the tree of the result types comes too.
     """
     numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
 
@@ -126,8 +139,9 @@ def make_jaxpr(
             return fun(*(fixed[i] if i in fixed else next(rest) for i in range(len(args))), **keywords)
 
         dynamic = [arg for i, arg in enumerate(args) if i not in fixed]
-        traced = TracedFunction(of_arrays, dynamic, kwargs)
-        return (traced, eval_shape(of_arrays, *dynamic, **kwargs)) if return_shape else traced
+        with bound_axes_of(axis_env):
+            traced = TracedFunction(of_arrays, dynamic, kwargs, frozenset(name for name, _ in axis_env or ()))
+            return (traced, eval_shape(of_arrays, *dynamic, **kwargs)) if return_shape else traced
 
     return make
 

@@ -77,18 +77,8 @@ def vmap(
             axis_size=axis_size,
             sum_match=sum_match,
         )
-    if not callable(fun):
-        raise ArgumentTypeError(
-            f"vmap expects a function, got {type(fun).__name__}: {fun!r}",
-            where=user_location_text(),
-        )
-    if axis_name is not None and not isinstance(axis_name, str):
-        raise ArgumentTypeError(
-            f"axis_name is {type(axis_name).__name__}: {axis_name!r}, expected a str",
-            where=user_location_text(),
-            hint="nest one vmap for each name",
-        )
-    mapped = fun
+    _check(fun, axis_name)
+    mapped: Callable[..., Any] = fun
 
     def of_function(function: Callable[..., Any]) -> Callable[..., Any]:
         return vmap(
@@ -114,6 +104,21 @@ def vmap(
         return _Mapping(mapped, in_axes, out_axes, axis_size, axis_name, args, kwargs, sum_match).run()
 
     return batched
+
+
+def _check(function: object, axis_name: object) -> None:
+    """Raise `ArgumentTypeError` for what is no function, and for a name of an axis that is no string."""
+    if not callable(function):
+        raise ArgumentTypeError(
+            f"vmap expects a function, got {type(function).__name__}: {function!r}",
+            where=user_location_text(),
+        )
+    if axis_name is not None and not isinstance(axis_name, str):
+        raise ArgumentTypeError(
+            f"axis_name is {type(axis_name).__name__}: {axis_name!r}, expected a str",
+            where=user_location_text(),
+            hint="nest one vmap for each name",
+        )
 
 
 class _Mapping:

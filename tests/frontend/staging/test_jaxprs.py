@@ -171,3 +171,35 @@ def test_arrays_of_rank_0_are_closed_over_as_in_jax() -> None:
     others = [np.float32(5), np.zeros(3, np.float32), np.float32(1)]
     np.testing.assert_array_equal(jax.core.eval_jaxpr(inside.jaxpr, others, X)[0], [23, 48, 73])
     np.testing.assert_array_equal(jax.core.eval_jaxpr(inside.jaxpr, inside.consts, X)[0], [9, 18, 27])
+
+
+def test_axis_env_binds_names_that_collectives_are_equations_over() -> None:
+    closed, shape = jax.make_jaxpr(
+        lambda x: lax.pmean(x, "i") + lax.pmax(x, ("i", "j")),
+        axis_env=[("i", 4), ("j", 2)],
+        return_shape=True,
+    )(X)
+    sums = [e for e in closed.eqns if e.primitive.name in ("psum", "pmax")]
+    assert [(e.primitive.name, e.params["axes"]) for e in sums] == [
+        ("psum", ("i",)),
+        ("pmax", ("i",)),
+        ("pmax", ("j",)),
+    ]
+    assert (shape.shape, shape.dtype) == ((3,), np.float32)
+
+
+def test_the_gradient_of_a_sum_over_an_axis_of_axis_env_is_one_sum() -> None:
+    closed = jax.make_jaxpr(adze.grad(lambda x: lax.psum(x, "i") * 2), axis_env=[("i", 4)])(1.0)
+    assert [e.primitive.name for e in closed.eqns].count("psum") == 2  # that of the value, and of the slope
+
+
+def test_what_axis_env_binds_is_not_bound_afterwards() -> None:
+    jax.make_jaxpr(lambda x: lax.axis_index("i"), axis_env=[("i", 4)])(1.0)
+    with pytest.raises(NameError, match="'i' is not bound"):
+        jax.make_jaxpr(lambda x: lax.axis_index("i"))(1.0)
+
+
+@pytest.mark.parametrize("axis_env", [[("i", 0)], ["i"], [(3, 4)], [("i", True)]])
+def test_axis_env_has_names_and_sizes(axis_env: Any) -> None:
+    with pytest.raises(TypeError, match="expected a name and a size"):
+        jax.make_jaxpr(lambda x: x, axis_env=axis_env)(1.0)
