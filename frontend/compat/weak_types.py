@@ -23,7 +23,13 @@ from ..tracing.interpreter import weak_in_jax
 from ..tracing.jax_rules import Installed
 
 LIKE: Final = frozenset(("empty_like", "full_like", "ones_like", "stop_gradient", "zeros_like"))
+"""Functions that make arrays like their first argument."""
+
+FIRST: Final = LIKE | {"heaviside", "pad", "reshape"}
 """Functions whose first argument alone says whether the result is weakly typed."""
+
+ALONE: Final = frozenset(("gcd", "hypot", "lcm", "logaddexp2"))
+"""Functions whose result is weakly typed where all arguments are, of whatever kind they are."""
 
 _TAILS: Final = ("cdf", "logcdf", "sf", "logsf")
 _DENSITIES: Final = ("logpdf", "pdf")
@@ -33,14 +39,15 @@ WEAK: Final[dict[str, frozenset[str]]] = {
     | frozenset(
         (
             *("append", "block", "column_stack", "concatenate", "copy", "diag", "diff", "dstack"),
-            *("ediff1d", "flip", "fliplr", "flipud", "full", "gcd", "gradient", "hstack", "i0", "imag"),
-            *("ix_", "kron", "lcm", "meshgrid", "outer", "pad", "repeat", "sort", "stack", "tile"),
-            *("trim_zeros", "unstack", "vdot", "vstack"),
+            *("ediff1d", "flip", "fliplr", "flipud", "float_power", "full", "gradient", "heaviside"),
+            *("hstack", "i0", "imag", "ix_", "kron", "meshgrid", "outer", "pad", "repeat", "sort"),
+            *("stack", "tile", "trim_zeros", "unstack", "vdot", "vstack"),
         )
     ),
     "jax.lax": LIKE
     | frozenset(
         (
+            *("betainc", "reduce_precision", "reshape"),
             *("abs", "add", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "broadcast"),
             *("broadcast_in_dim", "clz", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum"),
             *("div", "expand_dims", "full", "integer_pow", "max", "min", "mul", "neg"),
@@ -75,7 +82,7 @@ STRONG: Final[dict[str, frozenset[str]]] = {
     "jax.numpy": frozenset(
         (
             *("amax", "amin", "average", "bitwise_count", "frexp", "log10", "log2", "max", "mean"),
-            *("min", "nan_to_num", "nanmean", "prod", "ptp", "std", "sum", "var"),
+            *("linspace", "min", "nan_to_num", "nanmean", "prod", "ptp", "std", "sum", "var"),
         )
     ),
     "jax.nn": frozenset({"gelu"}),
@@ -106,7 +113,10 @@ def with_weak_types(module: str, name: str, value: Any) -> Any:
     if not isinstance(value, (FunctionType, Ufunc)):
         return value
     if name in WEAK.get(module, ()):
-        made = _weakly_typed(value, only_first=name in LIKE)
+        made = _weakly_typed(value, only_first=name in FIRST)
+        made = _strongly_typed(made, only_first=True) if name == "heaviside" else made
+    elif name in ALONE and module == "jax.numpy":
+        made = _strongly_typed(_weakly_typed(value, only_first=False), only_beside=True)
     elif name in STRONG.get(module, ()):
         made = _strongly_typed(value)
     elif name in STRONG_BESIDE.get(module, ()):
@@ -160,11 +170,17 @@ def _is_weak(leaf: Any) -> bool:
     return type(leaf) in PYTHON_SCALARS or not hasattr(leaf, "dtype")
 
 
-def _strongly_typed(function: Callable[..., Any], only_beside: bool = False) -> Callable[..., Any]:
+def _strongly_typed(
+    function: Callable[..., Any], only_beside: bool = False, only_first: bool = False
+) -> Callable[..., Any]:
+    """`function` with strongly typed results; with `only_beside` where an argument is, with `only_first`
+    where the first one is."""
+
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         result = function(*args, **kwargs)
-        if not Installed.is_on or (only_beside and all(map(_is_weak, (*args, *kwargs.values())))):
+        deciding = [*args, *kwargs.values()][: 1 if only_first else None]
+        if not Installed.is_on or ((only_beside or only_first) and all(map(_is_weak, deciding))):
             return result
         return tree.map(_strong, result)
 

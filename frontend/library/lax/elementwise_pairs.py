@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....dialects.types import BOOL, as_dtype
+from ....dialects.types import BOOL, INEXACT, as_dtype
 from ...tracing.interpreter import as_value, ops
 from ..numpy.promotion import stays_weak
 from ..special import zeta
@@ -53,10 +53,11 @@ def rem(x: Any, y: Any) -> Any:
 
 @stays_weak
 def pow(x: Any, y: Any) -> Any:
-    """The primitive `pow`, elementwise; exponents of floats may be integers."""
-    base, exponent = repeated(x, y)
-    is_mixed = base.dtype.kind in "fcV" and exponent.dtype.kind in "iub"
-    return ops.pow(base, exponent.astype(base.dtype) if is_mixed else exponent)
+    """The primitive `pow`, elementwise; exponents of floats, Python's too, may be integers."""
+    base, exponent = as_value(x), as_value(y)
+    if base.dtype in INEXACT and exponent.dtype not in INEXACT:
+        return ops.pow(*repeated(x, ops.convert(exponent, dtype=base.dtype)))
+    return ops.pow(*repeated(x, y))
 
 
 @stays_weak

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...tracing.default_dtypes import floating_of
 from .. import numpy as xp
 from ..numpy.arguments import concrete, shape_error
 from ..numpy.promotion import promote, type_text
@@ -15,7 +16,7 @@ from .schur import complex_of
 
 def _vector(function: str, p: Any) -> Any:
     value = xp.asarray(p)
-    value = value if value.dtype.kind in "fc" else xp.astype(value, np.float32)
+    value = value if value.dtype.kind in "fc" else xp.astype(value, floating_of(value.dtype))
     if value.ndim != 1 or not isinstance(value.shape[0], int):
         raise shape_error(f"{function}: expected a vector of static length, got {type_text(value)}")
     return value

@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ....dialects.types import INEXACT
+from ...tracing.default_dtypes import floating_of
+from ...tracing.jax_rules import follows_jax
 from .. import numpy as xp
 from ..numpy.arguments import argument_error, shape_error
 from ..numpy.promotion import promote, type_text
@@ -43,6 +46,8 @@ def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
 def polyder(p: Any, m: int = 1) -> Any:
     """The derivative of a polynomial, of order `m`."""
     coefficients = _vector("polyder", xp.asarray(p))
+    if coefficients.dtype not in INEXACT and follows_jax():
+        coefficients = xp.astype(coefficients, floating_of(coefficients.dtype))
     for _ in range(_order("polyder", m)):
         n = coefficients.shape[0]
         powers = np.arange(n - 1, 0, -1)
@@ -70,7 +75,7 @@ def poly(seq_of_zeros: Any) -> Any:
     """The coefficients of the polynomial with the given roots, the first one 1."""
     roots = _vector("poly", xp.asarray(seq_of_zeros))
     if roots.dtype.kind in "biu":
-        roots = xp.astype(roots, np.float32)
+        roots = xp.astype(roots, floating_of(roots.dtype))
     coefficients = xp.ones(1, dtype=roots.dtype)
     for i in range(roots.shape[0]):
         beside = xp.zeros(1, dtype=roots.dtype)
@@ -98,7 +103,7 @@ def polyfit(
     """
     places, values = promote(x, y)
     if places.dtype.kind in "biu":
-        places, values = xp.astype(places, np.float32), xp.astype(values, np.float32)
+        places, values = (xp.astype(v, floating_of(v.dtype)) for v in (places, values))
     places = _vector("polyfit", places)
     if values.ndim not in (1, 2) or values.shape[0] != places.shape[0]:
         raise shape_error(f"polyfit: {type_text(places)} and {type_text(values)} are not as many points")

@@ -11,9 +11,11 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
-from ....dialects.types import INT32
+from ....dialects.types import INEXACT, INT32
 from ...errors import IndexingError, MissingMethodError
 from ...tracing.array import Array
+from ...tracing.default_dtypes import floating_of
+from ...tracing.jax_rules import follows_jax
 from ...tracing.locations import user_location_text
 from ...tracing.operators import library_function
 from .arguments import scalar
@@ -103,7 +105,11 @@ class At:
     multiply = mul
 
     def divide(self, values: Any, **keywords: Any) -> Any:
-        """`x` with `x[index] /= values`, in the dtype of `x`."""
+        """`x` with `x[index] /= values`, in the dtype of `x`; in programs written for JAX integers become
+        floats, as there."""
+        x = asarray_of(self.array)
+        if x.dtype not in INEXACT and follows_jax():
+            return At(convert(x, floating_of(x.dtype)), self.index).divide(values, **keywords)
         return self._by_products(divide, values, *_promises(**keywords))
 
     def power(self, values: Any, **keywords: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ....dialects.types import BOOL, INTEGERS
+from ....dialects.types import BOOL, INT32, INT64, INTEGERS
 from ...tracing.interpreter import ops
 from ...tracing.jax_rules import follows_jax
 from .arguments import (
@@ -27,7 +27,7 @@ from .arguments import (
     shape_error,
 )
 from .arithmetic import add, divide, multiply, negative, remainder, subtract
-from .logic import not_equal
+from .logic import not_equal, truth
 from .promotion import asarray_of, broadcast, convert, promote, type_text
 from .reductions import accumulated_dtype
 from .reductions import sum as sum_of
@@ -55,6 +55,8 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     refuse_out("cumsum", out)
     value, place = _flat_or_axis("cumsum", a, axis)
     wanted = _running_dtype(value.dtype) if dtype is None else dtype_of("cumsum", dtype)
+    if wanted == BOOL:  # whether one was nonzero so far, as in NumPy
+        return not_equal(ops.cumsum(convert(truth(value), INT64), axis=place, reverse=False), 0)
     return ops.cumsum(convert(value, wanted), axis=place, reverse=False)
 
 
@@ -63,12 +65,16 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any
     refuse_out("cumprod", out)
     value, place = _flat_or_axis("cumprod", a, axis)
     wanted = _running_dtype(value.dtype) if dtype is None else dtype_of("cumprod", dtype)
+    if wanted == BOOL:
+        return not_equal(ops.cumprod(convert(truth(value), INT32), axis=place, reverse=False), 0)
     return ops.cumprod(convert(value, wanted), axis=place, reverse=False)
 
 
 def cumulative_sum(x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False) -> Any:
     """Running sums along `axis` (vectors need none); `include_initial` puts 0 in front."""
-    return _cumulative("cumulative_sum", cumsum, 0, x, axis, dtype, include_initial)
+    value = asarray_of(x)
+    wanted = accumulated_dtype(value.dtype) if dtype is None else dtype
+    return _cumulative("cumulative_sum", cumsum, 0, value, axis, wanted, include_initial)
 
 
 def cumulative_prod(x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False) -> Any:

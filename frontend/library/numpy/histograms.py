@@ -59,6 +59,7 @@ def scatter_count(positions: list[Any], shape: tuple[int, ...], amounts: Any) ->
 def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | None = None) -> Any:
     """How often each of 0, 1, ... occurs, or the sum of its weights. Traced arrays need `length`."""
     value = asarray_of(x)
+    value = convert(value, INT32) if value.dtype == BOOL else value
     if value.ndim != 1 or value.dtype not in INTEGERS:
         mistake = shape_error if value.ndim != 1 else dtype_error
         raise mistake(f"bincount: expected a vector of integers, got {type_text(value)}")
@@ -72,7 +73,10 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | N
         if known.size and known.min() < 0:
             raise argument_error("bincount: elements must not be negative")
         length = max(minlength, int(known.max()) + 1 if known.size else 0)
-    amounts = full_like(value, 1, integral()) if weights is None else float_value(weights)
+    if weights is None:
+        amounts = full_like(value, 1, integral())
+    else:  # NumPy adds floats, JAX what the weights are
+        amounts = asarray_of(weights) if follows_jax() else float_value(weights)
     require_sizes("bincount", "weights", amounts, value.shape, "x")
     positions = value if value.dtype == INT32 else ops.convert(value, dtype=INT64)
     return scatter_count([positions], (length,), amounts)

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ....dialects.types import COMPLEX64, FLOAT32, FLOATS, INT64, INTEGERS
+from ....dialects.types import COMPLEX64, FLOATS, INT64, INTEGERS
 from ...errors import TraceError
+from ...tracing.default_dtypes import floating_of
 from ...tracing.interpreter import ops
 from ...tracing.locations import user_location_text
 from .arguments import argument_error, concrete, integer, normalize_axis, shape_error
@@ -134,9 +135,9 @@ def sort_complex(a: Any) -> Any:
 
 
 def spacing(x: Any, /) -> Any:
-    """The distance from `x` to the next number away from zero, with the sign of `x`; integers are float32."""
+    """The distance from `x` to the next number away from zero, with the sign of `x`; integers are floats."""
     value = asarray_of(x)
-    value = value if value.dtype in FLOATS else convert(value, FLOAT32)
+    value = value if value.dtype in FLOATS else convert(value, floating_of(value.dtype))
     far = where(ops.compare(value, ops.zeros_like(value), direction="LT"), -np.inf, np.inf)
     step = subtract(next_after(value, convert(far, value.dtype)), value)
     return where(isinf(value), np.nan, step)

@@ -9,6 +9,7 @@ import numpy as np
 from ....dialects.types import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT64
 from ...tracing.array import Array
 from ...tracing.interpreter import ops
+from ...tracing.jax_rules import follows_jax
 from .arguments import (
     argument_error,
     count_array,
@@ -177,7 +178,7 @@ def _quantile(
         low, high = fraction.numpy().min(), fraction.numpy().max()
         if not (low >= 0 and high <= 1):
             raise argument_error(f"{function}: quantiles must be in the range [0, 1], got {q!r}")
-    if not (fraction.weak_type or fraction.dtype == work):
+    if not (fraction.weak_type or fraction.dtype == work or follows_jax()):
         final = FLOAT64 if FLOAT64 in (fraction.dtype, work) else work
     ordered = convert(sort(flat), work)
     points = convert(

@@ -23,8 +23,9 @@ from ....dialects.types import (
     INTEGERS,
     SIGNED,
 )
-from ...tracing.default_dtypes import floating_of, integral, narrowed
+from ...tracing.default_dtypes import floating, floating_of, integral, narrowed
 from ...tracing.interpreter import ops
+from ...tracing.jax_rules import follows_jax
 from .arguments import (
     argument_error,
     count_array,
@@ -309,6 +310,8 @@ def _spread(
 ) -> Any:
     value = asarray_of(x)
     axes = normalize_axes(function, axis, value.ndim)
+    if dtype is not None and value.dtype not in COMPLEX and dtype_of(function, dtype) not in INEXACT:
+        dtype = floating() if follows_jax() else dtype  # as there: a spread is no integer
     carried, final = _moment_dtypes(value.dtype, dtype)
     value = convert(value, carried)
     if known is None:
@@ -356,7 +359,7 @@ def average(
         )
     product = multiply(value, weight)
     if product.dtype not in INEXACT:
-        product = ops.convert(product, dtype=FLOAT32)
+        product = ops.convert(product, dtype=floating_of(product.dtype))
     weight = convert(weight, product.dtype)
     total = sum(weight, axis, keepdims=keepdims)
     result = divide(sum(product, axis, keepdims=keepdims), total)

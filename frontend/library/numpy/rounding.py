@@ -180,7 +180,7 @@ def imag(x: Any) -> Any:
 def conj(x: Any) -> Any:
     """The complex conjugate; a real array is its own."""
     value = asarray_of(x)
-    if value.dtype == BOOL:  # as NumPy, which has no loop for booleans
+    if value.dtype == BOOL and not follows_jax():  # as NumPy, which has no loop for booleans
         return ops.convert(value, dtype=np.dtype(np.int8))
     return ops.conj(value) if value.dtype in COMPLEX else value
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ....dialects.types import BOOL, COMPLEX, COMPLEX128, FLOAT32, FLOAT64
+from ....dialects.types import BOOL, COMPLEX, COMPLEX128, FLOAT32, FLOAT64, INEXACT
 from ...tracing.array import Array
-from ...tracing.default_dtypes import floating, note_promotion
+from ...tracing.default_dtypes import floating, floating_of, note_promotion
 from ...tracing.function_scope import keep_dimensions
 from ...tracing.interpreter import ops
 from ...tracing.jax_rules import follows_jax
@@ -68,7 +68,7 @@ def correlate(
 
 def _in_jax(*values: Any) -> tuple[Any, ...]:
     """The vectors; in programs written for JAX as floats, where they are integers."""
-    return tuple(map(float_value, values)) if follows_jax() else values
+    return tuple(map(float_value, promote(*values))) if follows_jax() else values
 
 
 def _preferred(values: Any, dtype: Any) -> Any:
@@ -169,8 +169,9 @@ def kaiser(M: int, beta: float) -> Any:
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Any:
     """Values at `x` of the line through the points `(xp, fp)`, `xp` ascending; `left` and `right` outside."""
-    wanted, places, values = (float_value(v) for v in (x, xp, fp))
+    wanted, places, values = (asarray_of(v) for v in (x, xp, fp))
     met = result_type(wanted, places, values)
+    met = met if met in INEXACT else floating_of(met)
     note_promotion((wanted, places, values), (met,) * 3)
     place_dtype = FLOAT64 if met in (FLOAT64, COMPLEX128) else FLOAT32
     wanted, places = convert(wanted, place_dtype), convert(places, place_dtype)
@@ -200,7 +201,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         inside = where(_is_equal(wanted, places[-1]), values[-1], inside)
     result = where(less(wanted, places[0]), values[0] if left is None else left, inside)
     result = where(less(places[-1], wanted), values[-1] if right is None else right, result)
-    return where(ops.compare(wanted, wanted, direction="NE"), full_like(wanted, np.nan), convert(result, met))
+    result = convert(result, met)
+    return where(ops.compare(wanted, wanted, direction="NE"), full_like(result, np.nan), result)
 
 
 def _is_equal(x: Any, y: Any) -> Any:

@@ -18,6 +18,7 @@ from ...tracing.array import Array
 from ...tracing.default_dtypes import floating, narrowed, stated_dtype, yields
 from ...tracing.frames import Tracer
 from ...tracing.interpreter import as_value
+from ...tracing.jax_rules import follows_jax
 from ...tracing.locations import user_location_text
 from ...tracing.sizes import Dim
 from .. import numpy as xp
@@ -87,7 +88,12 @@ def _size(function: str, shape: Any, n: Any) -> Any:
 
 
 def float_dtype(function: str, dtype: Any, *parameters: Any) -> np.dtype:
-    """The float dtype of samples: the one given, else that of the parameters' arrays, else float32."""
+    """The float dtype of samples: the one given, else that of the parameters' arrays, else float32.
+
+    In programs written for JAX parameters do not decide, but for mean and covariance of several numbers.
+    """
+    if dtype is None and function != "multivariate_normal" and follows_jax():
+        return floating()
     if dtype is None:
         strong = [p.dtype for p in parameters if hasattr(p, "dtype") and not getattr(p, "weak_type", False)]
         floats = [narrowed(d) for d in map(np.dtype, strong) if d in FLOATS and not yields(d)]

@@ -15,6 +15,7 @@ from ....dialects.types import FLOAT32
 from ...control.scans import scan
 from ...control.while_loops import while_loop
 from ...errors import ShapeError
+from ...tracing.default_dtypes import floating
 from ...tracing.interpreter import ops
 from ...tracing.locations import user_location_text
 from .. import numpy as xp
@@ -120,7 +121,7 @@ def multinomial(
     binomial, one category after the other, of the trials that are left.
     """
     value = as_key("multinomial", key)
-    wanted = float_dtype("multinomial", FLOAT32 if dtype is None else dtype)
+    wanted = float_dtype("multinomial", floating() if dtype is None else dtype)
     working = _working("multinomial", n, p)
     chances, count = parameter("multinomial", "p", p, working), parameter("multinomial", "n", n, working)
     if chances.ndim == 0:

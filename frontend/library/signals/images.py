@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from ....dialects.types import FLOAT64, INEXACT, INT64
+from ...tracing.default_dtypes import floating_of
 from .. import numpy as xp
 from ..numpy.arguments import argument_error, normalize_axes, shape_error, shape_of, static_size
 from ..numpy.promotion import asarray_of, same_size, type_text
@@ -90,7 +91,7 @@ def resize(
     kind = _method(method)
     if kind is ResizeMethod.NEAREST:
         return _nearest(value, sizes)
-    value = value if value.dtype in INEXACT else value.astype(np.float32)
+    value = value if value.dtype in INEXACT else value.astype(floating_of(value.dtype))
     for axis, n, m in _resized_axes(value, sizes):
         scale = np.float64(m / n) if n else np.float64(1)
         weights = _weights(n, m, scale, np.float64(0), _KERNELS[kind], antialias)
@@ -122,7 +123,7 @@ def scale_and_translate(
         raise argument_error(
             "scale_and_translate: method nearest is not supported", "call resize, or method 'linear'"
         )
-    value = value if value.dtype in INEXACT else value.astype(np.float32)
+    value = value if value.dtype in INEXACT else value.astype(floating_of(value.dtype))
     axes = normalize_axes("scale_and_translate", tuple(spatial_dims), value.ndim)
     scales, moves = asarray_of(scale), asarray_of(translation)
     for name, numbers in (("scale", scales), ("translation", moves)):

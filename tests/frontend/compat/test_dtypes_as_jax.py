@@ -116,6 +116,17 @@ jax.random.multivariate_normal(jax.random.key(0), jnp.ones(2, "float32"), jnp.ey
 jax.random.binomial(jax.random.key(0), 5, 0.4, (2,))
 jax.random.geometric(jax.random.key(0), 0.3, (2,))
 jnp.finfo("bfloat16").max * jnp.ones(2, "float16")
+jax.random.gamma(jax.random.key(0), jnp.ones(2, "float16"))
+jax.random.uniform(jax.random.key(0), (2,), minval=jnp.float16(0), maxval=2.0)
+jax.random.weibull_min(jax.random.key(0), jnp.ones(2, "bfloat16"), 2.0)
+jax.random.multinomial(jax.random.key(0), 5, jnp.ones(2, "float32") / 2)
+jax.random.multivariate_normal(jax.random.key(0), jnp.ones(2, "float16"), jnp.eye(2, dtype="float32"))
+jnp.average(jnp.arange(1, 3), weights=jnp.arange(1, 3))
+jnp.poly(jnp.arange(3))
+jnp.roots(jnp.arange(1, 4))
+jnp.spacing(jnp.arange(3))
+jnp.var(jnp.ones(2, "int8"), dtype="int8")
+jax.image.resize(jnp.arange(4).reshape(2, 2), (4, 4), "linear")
 """.strip().splitlines()
 
 BEYOND_32_BITS = """
