@@ -2,8 +2,8 @@
 
 Each element is summed until its terms no longer count (Abramowitz and Stegun 6.5.29, 6.5.31 and 26.5.8; the
 fractions by Lentz's method, Numerical Recipes, section 6.2): one loop for all elements, in which those that
-are done keep their value. Slopes are closed formulas, or the implicit derivative of a quantile, so that no
-loop is differentiated.
+are done keep their value. Where a sum would be long, `large_gamma.py` has the gamma functions. Slopes are
+closed formulas, or the implicit derivative of a quantile, so that no loop is differentiated.
 """
 
 from __future__ import annotations
@@ -24,12 +24,17 @@ from ...tracing.locations import user_location_text
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
 from ..numpy.promotion import stays_weak
+from .beta_functions import betaln
 from .gamma_sample_slope import log_slope
+from .large_gamma import LARGE, NEAR, of_large
 from .scipy_names import floats
 
 # The coefficients of the series of log Gamma in odd powers of 1 / a (Abramowitz and Stegun 6.1.41).
 _STIRLING: Final = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
 _STIRLING_FROM: Final = 10.0
+_MOST_TERMS: Final = 1e6
+"""Of a continued fraction. The incomplete beta function needs so many for parameters of 1e11: it is NaN
+beyond."""
 
 
 @stays_weak
@@ -182,21 +187,23 @@ def _power(a: Any, x: Any) -> Any:
 def _regularized(a: Any, x: Any, *, is_lower: bool) -> Any:
     is_valid = (a > 0) & (x >= 0)
     is_inside = is_valid & (x > 0) & xp.isfinite(x) & xp.isfinite(a)
-    a_, x_ = xp.where(is_inside, a, 1.0), xp.where(is_inside, x, 1.0)
+    is_large = is_inside & (a >= LARGE) & (xp.abs(x - a) < NEAR * a)
+    is_summed = is_inside & ~is_large
+    a_, x_ = xp.where(is_summed, a, 1.0), xp.where(is_summed, x, 1.0)
     is_series = x_ < a_ + 1
     power = _power(a_, x_)
     lower = power * _series(a_, xp.where(is_series, x_, 0.0))
-    upper = power * a_ * _fraction(a_, xp.where(is_series, a_ + 2, x_))
-    lower = xp.where(is_series, lower, 1 - upper)
+    upper = power * a_ * _fraction(a_, xp.where(is_series, 2 * a_ + 2, x_))
+    lower, upper = xp.where(is_series, lower, 1 - upper), xp.where(is_series, 1 - lower, upper)
+    of_large_a = of_large(xp.where(is_large, a, LARGE), xp.where(is_large, x, LARGE))
+    value = xp.where(is_large, of_large_a[0 if is_lower else 1], lower if is_lower else upper)
     # An infinite x is beyond all, an infinite a before all but that; a of zero is all at zero.
     edge = xp.where((x > 0) & xp.isinf(x) & ~xp.isinf(a), 1.0, 0.0).astype(a.dtype)
     edge = xp.where((a == 0) & (x > 0), 1.0, edge)
     is_edge = is_valid | ((a == 0) & (x > 0))
     both = xp.isinf(a) & xp.isinf(x)
     edge = xp.where(is_edge & ~both, edge, xp.nan)
-    if is_lower:
-        return xp.where(is_inside, lower, edge)
-    return xp.where(is_inside, xp.where(is_series, 1 - lower, upper), 1 - edge)
+    return xp.where(is_inside, value, edge if is_lower else 1 - edge)
 
 
 def _series(a: Any, x: Any) -> Any:
@@ -234,7 +241,7 @@ def _lentz(first: Any, terms: Callable[[Any], tuple[Any, Any]]) -> Any:
         return xp.where(xp.abs(x) < tiny, tiny, x)
 
     def is_left(state: Any) -> Any:
-        return xp.any(state[4])
+        return xp.any(state[4]) & (state[0] < _MOST_TERMS)
 
     def step(state: Any) -> Any:
         n, c, d, value, is_open = state
@@ -248,7 +255,8 @@ def _lentz(first: Any, terms: Callable[[Any], tuple[Any, Any]]) -> Any:
     d = 1 / safe(first)
     one = xp.ones((), dtype=dtype)
     large = xp.full_like(first, 1 / tiny)
-    return while_loop(is_left, step, (one, large, d, d, xp.isfinite(d)))[3]
+    value, is_open = while_loop(is_left, step, (one, large, d, d, xp.isfinite(d)))[3:]
+    return xp.where(is_open, xp.nan, value)
 
 
 @custom_jvp
@@ -274,7 +282,7 @@ def _beta_rule(primals: Any, tangents: Any) -> Any:
 
 
 def _beta_density(a: Any, b: Any, x: Any) -> Any:
-    logarithm = ops.lgamma(a + b) - ops.lgamma(a) - ops.lgamma(b)
+    logarithm = -betaln(a, b)
     is_inside = (x > 0) & (x < 1)
     middle = xp.where(is_inside, x, 0.5)
     inside = xp.exp(logarithm + (a - 1) * xp.log(middle) + (b - 1) * xp.log1p(-middle))

@@ -95,17 +95,25 @@ def erfcx(x: Any) -> Any:
 
 @custom_jvp
 def _erfcx(x: Any) -> Any:
-    size = xp.minimum(xp.abs(x), float(np.finfo(x.dtype).max) ** 0.25)
-    value = _faddeeva(-size)
+    largest = float(np.finfo(x.dtype).max) ** 0.25
+    size = xp.minimum(xp.abs(x), largest)
+    value = _faddeeva(-size) * (largest / xp.maximum(xp.abs(x), largest))  # beyond, it falls as 1 / x
     below = xp.minimum(x, 0.0)
-    result = xp.where(x < 0, 2 * xp.exp(below * below) - value, value)
-    return xp.where(xp.isposinf(x), 0.0, result)
+    return xp.where(x < 0, 2 * xp.exp(below * below) - value, value)
 
 
 @_erfcx.defjvp
 def _erfcx_rule(primals: Any, tangents: Any) -> Any:
-    value = _erfcx(*primals)
-    return value, (2 * primals[0] * value - 2 / math.sqrt(math.pi)) * tangents[0]
+    (x,), value = primals, _erfcx(*primals)
+    # Where the two terms cancel, by the asymptotic series (DLMF 7.12.1), term by term.
+    is_far = x > 10
+    far = xp.where(is_far, x, 10.0)
+    ratio = 0.5 / far / far
+    series = xp.zeros_like(ratio)
+    for k in range(10, 0, -1):
+        series = -(2 * k + 1) * ratio * (1 + series)
+    slope = 2 * xp.where(is_far, 0.0, x) * value - 2 / math.sqrt(math.pi)
+    return value, xp.where(is_far, -(1 + series) / far / far / math.sqrt(math.pi), slope) * tangents[0]
 
 
 @stays_weak

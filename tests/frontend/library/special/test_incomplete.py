@@ -69,6 +69,28 @@ def test_a_tail_keeps_its_digits() -> None:
     )
 
 
+def test_large_arguments_near_each_other() -> None:
+    """Two values by mpmath, and SciPy's; at 1e30 a series would never end."""
+    a, x = np.array([1e7, 1000.0]), np.array([9974701.778718652, 747.0177871865296])
+    expected = np.array([5.893732333612203e-16, 7.808989042797505e-19])
+    np.testing.assert_allclose(np.asarray(special.gammainc(a, x)), expected, rtol=1e-12)
+    a = np.repeat([400.0, 1e3, 1e5, 1e10], 7)
+    x = a + np.tile([-4.0, -3, -1, 0, 1, 3, 4], 4) * np.sqrt(a)
+    for name in ("gammainc", "gammaincc"):
+        result = np.asarray(getattr(special, name)(a, x))
+        np.testing.assert_allclose(result, getattr(reference, name)(a, x), rtol=1e-11, atol=1e-13)
+    for dtype in (np.float32, np.float64):
+        far = np.asarray(special.gammainc(dtype(1e30), dtype([1e-30, 1e20, 0.7e30, 1e30, 1.4e30])))
+        np.testing.assert_allclose(far, [0, 0, 0, 0.5, 1], atol=1e-7)
+
+
+def test_a_continued_fraction_ends() -> None:
+    with np.errstate(all="ignore"):
+        assert np.isnan(np.asarray(special.betainc(np.float32(1e30), np.float32(1e30), np.float32(0.5))))
+        near = np.asarray(special.betainc(1e6, 1e6, np.array([0.4996, 0.5])))
+    np.testing.assert_allclose(near, reference.betainc(1e6, 1e6, [0.4996, 0.5]), rtol=1e-9)
+
+
 EDGES = np.array(
     [
         (0, 0),

@@ -76,6 +76,18 @@ def test_slopes_are_differences(name: str) -> None:
 
 
 @pytest.mark.one_in(2)
+def test_far_out_erfcx_and_its_slope_keep_their_digits() -> None:
+    for dtype in (np.float32, np.float64):
+        x = np.array([9.0, 11.0, 100.0, 1e5, 1e10, 1e17, 1e30], dtype)
+        value, slope = adze.jvp(special.erfcx, (x,), (np.ones_like(x),))
+        tolerance = 1e-12 if dtype is np.float64 else 1e-5
+        np.testing.assert_allclose(np.asarray(value), reference.erfcx(x.astype(float)), rtol=tolerance)
+        square = 1 / x[1:6].astype(float) ** 2
+        series = 1 + sum((-0.5 * square) ** k * np.prod(np.arange(1.0, 2 * k + 2, 2)) for k in range(1, 9))
+        exact = -series * square / np.sqrt(np.pi)
+        np.testing.assert_allclose(np.asarray(slope)[1:6], exact, rtol=10 * tolerance)
+
+
 @pytest.mark.parametrize("name", ["erfcx", "dawsn", "exp1", "expi", "spence"])
 def test_narrow_floats_keep_their_dtype(name: str) -> None:
     wanted = getattr(reference, name)(POINTS)
