@@ -129,7 +129,8 @@ def cho_solve(c_and_lower: Any, b: Any, overwrite_b: bool = False, check_finite:
     """`x` with ``a @ x = b``, given what `cho_factor` returns of `a`."""
     del overwrite_b, check_finite
     factor, lower = c_and_lower
-    factor, right = promote(square("cho_solve", factor, named=True), inexact("cho_solve", b))
+    factor, right = promote(factor, b)
+    factor, right = square("cho_solve", factor, named=True), inexact("cho_solve", right)
     is_vector = right.ndim == 1
     factor, right = system("cho_solve", factor, right, is_vector=is_vector)
     lower_factor = factor if lower else adjoint(factor)

@@ -99,7 +99,8 @@ def lstsq(
     `x` takes the rank to be constant.
     """
     is_vector = xp.asarray(b).ndim == 1
-    left, right = promote(matrix("lstsq", a, named=True), inexact("lstsq", b))
+    left, right = promote(a, b)
+    left, right = matrix("lstsq", left, named=True), inexact("lstsq", right)
     if left.ndim != 2 or right.ndim not in (1, 2) or not same_size(left.shape[0], right.shape[0]):
         raise shape_error(
             f"lstsq: expected a matrix and right-hand sides of as many rows, got {type_text(left)} and "

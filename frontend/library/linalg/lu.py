@@ -288,7 +288,8 @@ def lu_solve(
     """`x` with ``a @ x = b`` (`trans` 1: of the transpose, 2: of the adjoint), from `lu_factor`'s results."""
     del overwrite_b, check_finite
     packed, pivots = lu_and_piv
-    packed, right = promote(square("lu_solve", packed, named=True), inexact("lu_solve", b))
+    packed, right = promote(packed, b)
+    packed, right = square("lu_solve", packed, named=True), inexact("lu_solve", right)
     pivots = xp.asarray(pivots)
     if not same_shape(pivots.shape, packed.shape[:-1]):
         raise shape_error(f"lu_solve: {type_text(packed)} and the pivots {type_text(pivots)} do not fit")

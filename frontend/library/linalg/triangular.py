@@ -77,7 +77,8 @@ def solve_triangular(
     `overwrite_b`, `debug` and `check_finite` are accepted and have no effect.
     """
     del overwrite_b, check_finite
-    t, right = promote(square("solve_triangular", a, named=True), inexact("solve_triangular", b))
+    a, b = promote(a, b)
+    t, right = square("solve_triangular", a, named=True), inexact("solve_triangular", b)
     is_vector = right.ndim == 1
     t, right = system("solve_triangular", t, right, is_vector=is_vector)
     if trans in (1, "T"):
