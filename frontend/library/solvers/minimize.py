@@ -1,4 +1,4 @@
-"""`minimize` under SciPy's name: quasi-Newton minimization by BFGS, for functions of one vector.
+"""`minimize` under SciPy's name: minimization by BFGS, or by `lbfgs.py`, for functions of one vector.
 
 Input: a function that returns a number, a start. Output: `OptimizeResults`.
 
@@ -22,8 +22,14 @@ from ...transforms.differentiation import value_and_grad
 from .. import numpy as xp
 from ..numpy.arguments import argument_error, shape_error, type_error
 from ..numpy.promotion import asarray_of, type_text
+from .lbfgs import lbfgs
 
-_OPTIONS: Final = ("gtol", "norm", "maxiter", "line_search_maxiter")
+_LBFGS: Final = "l-bfgs-experimental-do-not-rely-on-this"
+"""JAX's name of the method, which `l-bfgs` means too."""
+_OPTIONS: Final = {
+    "bfgs": ("gtol", "norm", "maxiter", "line_search_maxiter"),
+    "l-bfgs": ("gtol", "norm", "maxiter", "maxcor", "ftol", "maxfun", "maxgrad", "maxls"),
+}
 _DECREASE, _CURVATURE = 1e-4, 0.9
 
 
@@ -81,21 +87,25 @@ def minimize(
 ) -> OptimizeResults:
     """A local minimum of `fun(x, *args)` near `x0`, a vector; `fun` returns a real number.
 
-    `method` is `BFGS`. `options`: `gtol` (1e-5, or `tol`: stop when the gradient's norm is below), `norm` of
-    it (inf), `maxiter` (200 a variable), `line_search_maxiter` (10). `status` is 0 when converged, 1 at the
-    iteration limit, 3 when no acceptable step was found, 4 when values ceased to be finite. Raises
-    `ArgumentError` for other methods and options, `ShapeError` unless `x0` is a vector.
+    `method` is `BFGS` or `L-BFGS`. `options`: `gtol` (1e-5, or `tol`: stop when the gradient's norm is
+    below), `norm` of it (inf), `maxiter` (200 a variable), `line_search_maxiter` (10); `lbfgs.py` has those
+    of L-BFGS, and its `status`. Of BFGS `status` is 0 when converged, 1 at the iteration limit, 3 when no
+    acceptable step was found, 4 when values ceased to be finite. Raises `ArgumentError` for other methods and
+    options, `ShapeError` unless `x0` is a vector.
     """
-    if not isinstance(method, str) or method.lower() != "bfgs":
+    name = method.lower() if isinstance(method, str) else None
+    name = "l-bfgs" if name == _LBFGS else name
+    if name not in _OPTIONS:
         raise argument_error(
-            f"minimize: method is {method!r}, expected 'BFGS'",
-            "adze.optim has first-order optimizers; there is no L-BFGS",
+            f"minimize: method is {method!r}, expected 'BFGS' or 'L-BFGS'",
+            "adze.optim has first-order optimizers",
         )
     settings = dict(options or {})
-    unknown = sorted(set(settings) - set(_OPTIONS))
+    unknown = sorted(set(settings) - set(_OPTIONS[name]))
     if unknown:
         raise argument_error(
-            f"minimize: options {', '.join(unknown)} are not known, expected some of {', '.join(_OPTIONS)}"
+            f"minimize: options {', '.join(unknown)} are not known, expected some of "
+            f"{', '.join(_OPTIONS[name])}"
         )
     if not isinstance(args, tuple):
         raise type_error(f"minimize: args must be a tuple, got {args!r}")
@@ -107,9 +117,12 @@ def minimize(
     slope = value_and_grad(lambda x: fun(x, *args))
     x = xp.astype(x, xp.result_type(x, slope(x)[0].dtype))
     slope = value_and_grad(lambda x: xp.astype(fun(x, *args), x.dtype))
+    gtol, norm = settings.get("gtol", 1e-5 if tol is None else tol), settings.get("norm", np.inf)
+    if name == "l-bfgs":
+        found = lbfgs(slope, x, lambda g: _size(g, norm), _line_search, settings, gtol)
+        return OptimizeResults(**found, hess_inv=None)
     limit = 200 * x.shape[0] if settings.get("maxiter") is None else settings["maxiter"]
-    gtol = settings.get("gtol", 1e-5 if tol is None else tol)
-    return _bfgs(slope, x, gtol, settings.get("norm", np.inf), limit, steps)
+    return _bfgs(slope, x, gtol, norm, limit, steps)
 
 
 def _size(g: Any, norm: Any) -> Any:

@@ -37,7 +37,7 @@ def same(actual: Any, expected: Any, tolerance: float = 1e-6) -> None:
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: minimize(bowl, np.zeros(2), method="l-bfgs-experimental-do-not-rely-on-this"), "no L-BFGS"),
+        (lambda: minimize(bowl, np.zeros(2), method="l-bfgs-b"), "expected 'BFGS' or 'L-BFGS'"),
         (lambda: minimize(bowl, np.zeros(2), options={"maxcor": 5}, **BFGS), "options maxcor are not known"),
         (
             lambda: gmres(anp.eye(2, dtype="bfloat16"), anp.ones(2, "bfloat16")),

@@ -101,6 +101,30 @@ def test_minimize_says_why_it_ended() -> None:
         minimize(rosenbrock, np.zeros(2), method="BFGS", options={"xtol": 1})
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_limited_memory_finds_minima(dtype: type) -> None:
+    method = "l-bfgs-experimental-do-not-rely-on-this"
+    for size, options in ((2, {}), (6, {"maxcor": 3}), (1, {"norm": 2, "gtol": 1e-3})):
+        start = np.zeros(size, dtype)
+        result = minimize(lambda x: rosenbrock(x) + (x - 1) @ (x - 1), start, method=method, options=options)
+        assert (result.x.dtype, result.hess_inv) == (dtype, None)
+        assert int(result.status) in (0, 4)
+        np.testing.assert_allclose(result.x, np.ones(size), atol=2e-3)
+
+
+def test_limited_memory_ends_at_its_limits() -> None:
+    def status(function: Callable[..., Any], **options: Any) -> int:
+        return int(minimize(function, np.zeros(4), method="L-BFGS", options=options).status)
+
+    assert status(rosenbrock, maxiter=1) == 1
+    assert status(rosenbrock, maxfun=3) == 2
+    assert status(rosenbrock, maxgrad=3) == 3
+    assert status(rosenbrock, ftol=1e3) == 4
+    assert status(lambda x: (x * np.nan).sum()) == 5
+    with pytest.raises(ArgumentError, match=r"options line_search_maxiter are not known, expected .* maxls"):
+        status(rosenbrock, line_search_maxiter=3)
+
+
 def pendulum(y: Any, t: Any, damping: Any, pull: Any) -> Any:
     angle, speed = y
     return [speed, -damping * speed - pull * anp.sin(angle) + 0.1 * t]
