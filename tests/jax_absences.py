@@ -32,7 +32,6 @@ REASONS: Final = (
     (r"jax\.Array\.(addressable_\w+|global_shards|is_fully_\w+|sharding|committed)", "one device a program"),
     (r"jax\.debug\.(inspect_array_sharding|visualize_\w+)", "one device a program"),
     (r"jax\.lax\.(psend|precv|ragged_all_to_all)", "one device a program"),
-    (r"jax\.lax\.rng_uniform", "numbers of no state, others in each run; `lax.rng_bit_generator` takes one"),
     (r"jax\.(random\.)?key_(dtype|impl)", "keys are plain arrays of uint32, without a dtype of their own"),
     (r"jax\.dtypes\.(extended|prng_key)", "keys are plain arrays of uint32, without a dtype of their own"),
     (

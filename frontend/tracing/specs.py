@@ -187,6 +187,8 @@ class ShapeDtype:
         return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{weak}{placed})"
 
     def __str__(self) -> str:
+        if Installed.is_on:
+            return repr(self)
         return self._text(next(name for name, dtype in DTYPE_NAMES.items() if dtype == self.dtype))
 
     def _text(self, name: str) -> str:

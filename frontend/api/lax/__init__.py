@@ -14,6 +14,7 @@ from ..frontend.library.lax.accuracy import AccuracyMode as AccuracyMode
 from ..frontend.library.lax.accuracy import Tolerance as Tolerance
 from ..frontend.library.lax.bit_generators import RandomAlgorithm as RandomAlgorithm
 from ..frontend.library.lax.bit_generators import rng_bit_generator as rng_bit_generator
+from ..frontend.library.lax.bit_generators import rng_uniform as rng_uniform
 from ..frontend.library.lax.collectives import all_gather as all_gather
 from ..frontend.library.lax.collectives import axis_index as axis_index
 from ..frontend.library.lax.collectives import axis_size as axis_size

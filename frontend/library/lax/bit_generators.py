@@ -3,6 +3,7 @@
 Input: a state of a key and a counter, a shape. Output: the state behind what was drawn, and bits that are
 XLA's on a CPU. Philox has ten rounds on `(counter, key)` with the key (Salmon et al. 2011, "Parallel random
 numbers: as easy as 1, 2, 3"), Threefry twenty on the counter. `adze.random` draws from Threefry by keys.
+`rng_uniform` alone has no state.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from ....dialects.types import UINT32, UINT64, as_dtype
+from ....dialects.types import FLOATS, INTEGERS, UINT32, UINT64, as_dtype
 from ...tracing.interpreter import as_value, ops
+from ...tracing.specs import ShapeDtype
+from ...transforms.callbacks import io_callback
 from ..numpy.arguments import argument_error, dtype_error, integer
 from ..numpy.promotion import type_text
+from .scalar_operands import operands
 
 Words = tuple[Any, Any]
 """The low and the high half of 64 bits, uint32."""
@@ -68,6 +72,33 @@ def rng_bit_generator(
         mask = _full((1 << 8 * wanted.itemsize) - 1, sizes)
         bits = ops.convert(ops.and_(bits, mask), dtype=wanted)
     return [state, bits]
+
+
+_GENERATOR: Final = np.random.default_rng()
+
+
+def rng_uniform(a: Any, b: Any, shape: Sequence[int]) -> Any:
+    """Numbers from `a` to below `b`, of no state: others in each call, and in each run of a program.
+
+    `a` and `b` are numbers of one dtype, floats or integers. NumPy draws them, so no file can hold a program
+    that does. Raises `ArgumentError` for arrays, `DtypeError` for other numbers.
+    """
+    low, high = operands(a, b)
+    if low.ndim or high.ndim:
+        raise argument_error(f"rng_uniform: expected numbers, got {type_text(low)} and {type_text(high)}")
+    if low.dtype not in FLOATS | INTEGERS:
+        raise dtype_error(f"rng_uniform draws floats and integers, got {type_text(low)}")
+    sizes = tuple(integer("rng_uniform", n, "a size") for n in shape)
+
+    def draw(low: Any, high: Any) -> Any:
+        low, high = np.asarray(low), np.asarray(high)
+        if low.dtype in INTEGERS:
+            return _GENERATOR.integers(low, high, sizes, low.dtype)
+        width = high.astype(np.float64) - low.astype(np.float64)
+        drawn = (low.astype(np.float64) + width * _GENERATOR.random(sizes)).astype(low.dtype)
+        return np.where(drawn < high, drawn, low)  # where rounding made it the end
+
+    return io_callback(draw, ShapeDtype(sizes, low.dtype), low, high)
 
 
 def _numbers(state: Any) -> list[Any]:

@@ -118,6 +118,15 @@ jnp.polyder(jnp.arange(3))
 jnp.interp(jnp.float16([1.5, np.nan]), jnp.arange(3), jnp.float16([1, 2, 4]))
 jnp.convolve(jnp.arange(3), jnp.ones(2, "float16"))
 jnp.quantile(jnp.float16([1, 2]), jnp.float32([0.25]))
+jnp.fft.fft(jnp.zeros(0))
+jnp.fft.ifft(jnp.zeros((2, 0, 3)), axis=1)
+str(jax.eval_shape(lambda x: x, y))
+str(jax.ShapeDtypeStruct((2,), "int32"))
+jax.scipy.linalg.solve_triangular(jnp.eye(2, dtype="float32"), jnp.arange(2))
+jax.scipy.linalg.cho_solve((jnp.eye(2, dtype="float32"), True), jnp.arange(2))
+jax.scipy.linalg.lu_solve(jax.scipy.linalg.lu_factor(jnp.eye(2, dtype="float32")), jnp.arange(2))
+jnp.linalg.lstsq(jnp.eye(2, dtype="float32"), jnp.arange(2))[0]
+jax.scipy.linalg.solve_triangular(jnp.eye(2, dtype=int), jnp.ones(2, "complex64"))
 """.strip().splitlines()
 
 PROGRAM = """

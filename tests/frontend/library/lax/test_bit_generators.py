@@ -1,4 +1,4 @@
-"""`lax.rng_bit_generator`: XLA's bits on a CPU, as JAX 0.10 has them, and the state behind them."""
+"""`lax.rng_bit_generator`: XLA's bits on a CPU, and the state behind them, as in JAX 0.10; `rng_uniform`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import adze
+import adze.numpy as anp
 from adze import lax
 from adze.frontend.errors import ArgumentError, DtypeError
 from adze.lax import RandomAlgorithm
@@ -59,3 +60,25 @@ def test_states_and_dtypes_that_are_none() -> None:
         lax.rng_bit_generator(STATE[:2], (3,))
     with pytest.raises(DtypeError, match="the dtype is int32, expected an unsigned one"):
         lax.rng_bit_generator(STATE, (3,), dtype="int32")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int8", "uint32"])
+def test_numbers_of_no_state_lie_in_their_range(dtype: str) -> None:
+    low, high = anp.asarray(2, dtype=dtype), anp.asarray(5, dtype=dtype)
+    drawn = lax.rng_uniform(low, high, (40, 50))
+    values = np.asarray(drawn.astype("float64"))
+    assert (drawn.shape, drawn.dtype) == ((40, 50), low.dtype)
+    assert values.min() >= 2
+    assert values.max() < 5
+    assert len(np.unique(values)) >= 3
+
+
+def test_numbers_of_no_state_are_others_in_each_run() -> None:
+    draw = adze.jit(lambda: lax.rng_uniform(0.0, 1.0, (8,)))
+    first, second = np.asarray(draw()), np.asarray(draw())
+    assert not np.array_equal(first, second)
+    assert np.asarray(lax.rng_uniform(0.0, 1.0, (0, 3))).shape == (0, 3)
+    with pytest.raises(ArgumentError, match="rng_uniform: expected numbers"):
+        lax.rng_uniform(np.zeros(2), np.ones(2), (2,))
+    with pytest.raises(DtypeError, match="rng_uniform draws floats and integers"):
+        lax.rng_uniform(1j, 2j, (2,))
