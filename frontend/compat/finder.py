@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Final, Self
 
 from ..errors import TraceError
+from ..staging.described import Shown
 from ..tracing.jax_rules import PREFIX
 from ..tracing.jax_rules import Installed as Rules
 from ..tree.key_order import KeyOrder
@@ -115,6 +116,8 @@ def _switch(is_on: bool) -> None:
     if Rules.is_on != is_on:
         forget_dtypes()
     _FINDER.is_installed = Rules.is_on = KeyOrder.is_sorted = is_on
+    trees = importlib.import_module(f"{__package__}.tree_names") if is_on else None
+    Shown.structure = None if trees is None else trees.structure
 
 
 class JaxIsImportedError(TraceError, ImportError):

@@ -6,11 +6,18 @@ what a call costs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from .. import tree
 from ..tracing.specs import ShapeDtype
 from ..tracing.trace import TracedProgram
+
+
+class Shown:
+    """How stages show structures: as adze's, or as `structure` of a tree of types has them."""
+
+    structure: Callable[[Any], Any] | None = None
 
 
 class Described:
@@ -24,14 +31,14 @@ class Described:
         return self.program.symbol
 
     @property
-    def in_tree(self) -> tree.Structure:
+    def in_tree(self) -> Any:
         """The structure of `(args, kwargs)`, static arguments left out."""
-        return self.program.argument_tree
+        return self.program.argument_tree if Shown.structure is None else Shown.structure(self.in_avals)
 
     @property
-    def out_tree(self) -> tree.Structure:
+    def out_tree(self) -> Any:
         """The structure of the result."""
-        return self.program.result_tree
+        return self.program.result_tree if Shown.structure is None else Shown.structure(self.out_avals)
 
     @property
     def in_avals(self) -> Any:
