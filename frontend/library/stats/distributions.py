@@ -75,11 +75,21 @@ def _derived(standard: dict[str, Standard]) -> dict[str, Standard]:
     functions = dict(standard)
     logpdf = standard["logpdf"]
     functions.setdefault("pdf", lambda *a: xp.exp(logpdf(*a)))
-    for tail in ("cdf", "sf"):
+    for tail, other in (("cdf", "sf"), ("sf", "cdf")):
         if tail in standard:
-            probability = standard[tail]
-            functions.setdefault(f"log{tail}", lambda *a, p=probability: _log(p(*a)))
+            pair = standard[tail], standard.get(other)
+            functions.setdefault(f"log{tail}", lambda *a, pair=pair: _log_of_tail(*pair, *a))
     return functions
+
+
+def _log_of_tail(tail: Standard, other: Standard | None, *args: Any) -> Any:
+    """The logarithm of a probability; of one near 1 by the other tail, which keeps its digits."""
+    probability = tail(*args)
+    if other is None:
+        return _log(probability)
+    is_low = probability <= 0.5
+    beside = xp.log1p(-xp.where(is_low, 0.0, other(*args)))
+    return xp.where(is_low, _log(xp.where(is_low, probability, 0.5)), beside)
 
 
 def _log(probability: Any) -> Any:

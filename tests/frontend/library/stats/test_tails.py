@@ -1,0 +1,36 @@
+"""Logarithms of probabilities near 1 keep the digits of the other tail; their slopes are those of SciPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats as reference
+
+import adze
+from adze.scipy import stats
+
+CASES: dict[str, tuple[tuple[float, ...], list[float], list[float]]] = {
+    "beta": ((2.0, 3.0), [0.3, 1 - 1e-4], [1e-6, 0.3]),
+    "chi2": ((3.0,), [1.0, 30.0, 200.0], [1e-8, 1.0, 30.0]),
+    "gamma": ((2.0,), [1.0, 30.0, 200.0], [1e-6, 1.0, 30.0]),
+    "pareto": ((3.0,), [1.1, 30.0, 1e5], [1.1, 30.0]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("tail", ["logcdf", "logsf"])
+def test_logarithms_near_zero(name: str, tail: str) -> None:
+    shapes, of_cdf, of_sf = CASES[name]
+    x = np.array(of_cdf if tail == "logcdf" else of_sf)
+
+    def value(x: Any) -> Any:
+        return getattr(getattr(stats, name), tail)(x, *shapes)
+
+    theirs = getattr(reference, name)
+    np.testing.assert_allclose(np.asarray(value(x)), getattr(theirs, tail)(x, *shapes), rtol=1e-9)
+    slope = np.asarray(adze.vmap(adze.grad(value))(x))
+    sign = 1 if tail == "logcdf" else -1
+    exact = sign * theirs.pdf(x, *shapes) / getattr(theirs, tail[3:])(x, *shapes)
+    np.testing.assert_allclose(slope, exact, rtol=1e-8)
