@@ -89,9 +89,10 @@ t = continuous("Student's distribution", ("df",), squares_scale=True, logpdf=_st
 
 def _gennorm_cdf(z: Any, p: Any) -> Any:
     """At 0 by the tangent, as powers have no slope there: the density is `1 / (2 gamma(1 + 1 / p))`."""
-    side = xp.sign(z) * gammainc(1 / p, xp.abs(xp.where(z == 0, 1.0, z)) ** p)
-    side = xp.where(z == 0, z * xp.exp(-gammaln(1 + 1 / p)), side)
-    return xp.where(p > 0, 0.5 * (1 + side), xp.nan)
+    tail = 0.5 * gammaincc(1 / p, xp.abs(xp.where(z == 0, 1.0, z)) ** p)
+    at_zero = 0.5 * (1 + z * xp.exp(-gammaln(1 + 1 / p)))
+    value = xp.where(z == 0, at_zero, xp.where(z < 0, tail, 1 - tail))
+    return xp.where(p > 0, value, xp.nan)
 
 
 gennorm = continuous(

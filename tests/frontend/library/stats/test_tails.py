@@ -1,4 +1,4 @@
-"""Logarithms of probabilities near 1 keep the digits of the other tail; their slopes are those of SciPy."""
+"""Tails keep their digits, and so do logarithms of probabilities near 1; slopes are those of SciPy."""
 
 from __future__ import annotations
 
@@ -34,3 +34,12 @@ def test_logarithms_near_zero(name: str, tail: str) -> None:
     sign = 1 if tail == "logcdf" else -1
     exact = sign * theirs.pdf(x, *shapes) / getattr(theirs, tail[3:])(x, *shapes)
     np.testing.assert_allclose(slope, exact, rtol=1e-8)
+
+
+def test_the_lower_tail_of_gennorm() -> None:
+    x = np.array([-30.0, -8.0, -0.5, 0.0, 0.5, 8.0])
+    np.testing.assert_allclose(
+        np.asarray(stats.gennorm.cdf(x, 1.5)), reference.gennorm.cdf(x, 1.5), rtol=1e-10
+    )
+    slope = adze.vmap(adze.grad(lambda x: stats.gennorm.cdf(x, 1.5)))(x)
+    np.testing.assert_allclose(np.asarray(slope), reference.gennorm.pdf(x, 1.5), rtol=1e-9)
