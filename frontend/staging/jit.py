@@ -32,7 +32,7 @@ _PROGRAMS: Final = "__adze_programs__"
 
 
 def jit(
-    function: Callable[..., Any] | None = None,
+    fun: Callable[..., Any] | None = None,
     *,
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
@@ -49,7 +49,7 @@ def jit(
     out_shardings: Any = None,
     compiler_options: None = None,
 ) -> Any:
-    """Compile `function` ahead of its calls, once for each tree, shape and dtype of its arguments.
+    """Compile `fun` ahead of its calls, once for each tree, shape and dtype of its arguments.
 
     Arguments are pytrees of NumPy arrays, adze arrays, Python numbers or anything with `__dlpack__`;
     results are `adze.Array`s. `static_argnums` and `static_argnames` name arguments that are Python
@@ -82,7 +82,7 @@ def jit(
     traced, `CompileError` when IREE cannot compile the program, `ShardingError` for shardings that do not
     fit, `MissingShardyError` where the extra `shard` is not installed.
     """
-    if function is None:
+    if fun is None:
         return functools.partial(
             jit,
             static_argnums=static_argnums,
@@ -100,21 +100,21 @@ def jit(
         )
     _check_options(backend, compiler_options)
     device = None if isinstance(device, Rank) else getattr(device, "name", device)
-    if not callable(function):
+    if not callable(fun):
         raise ArgumentTypeError(
-            f"jit expects a function, got {type(function).__name__}", where=user_location_text()
+            f"jit expects a function, got {type(fun).__name__}", where=user_location_text()
         )
     if default_dtypes is not None:
         check_default_dtypes(default_dtypes)
-        function = dtypes_context(default_dtypes)(function)
+        fun = dtypes_context(default_dtypes)(fun)
     static = _listed(static_argnums, static_argnames)
     donated = _listed(donate_argnums, donate_argnames)
     shardings = None
     if in_shardings is not None or out_shardings is not None:
         shardings = Shardings(in_shardings, out_shardings)
-    jitted = Jitted(function, *static, target, device, first_call_of(first_call), donated, shardings)
-    if shardings is None and isinstance(function, FunctionType) and follows_jax():
-        _share(jitted, function, (static, donated, target, device, first_call))
+    jitted = Jitted(fun, *static, target, device, first_call_of(first_call), donated, shardings)
+    if shardings is None and isinstance(fun, FunctionType) and follows_jax():
+        _share(jitted, fun, (static, donated, target, device, first_call))
     return jitted
 
 

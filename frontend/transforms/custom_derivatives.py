@@ -39,11 +39,11 @@ class custom_jvp(Custom):  # a decorator, named as JAX has it
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        fun: Callable[..., Any],
         nondiff_argnums: int | Sequence[int] = (),
         nondiff_argnames: str | Sequence[str] = (),
     ) -> None:
-        super().__init__(function, nondiff_argnums, nondiff_argnames)
+        super().__init__(fun, nondiff_argnums, nondiff_argnames)
         self._rule: Callable[..., Any] | None = None
 
     def defjvp(self, rule: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
@@ -164,11 +164,11 @@ class custom_vjp(Custom):  # a decorator, named as JAX has it
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        fun: Callable[..., Any],
         nondiff_argnums: int | Sequence[int] = (),
         nondiff_argnames: str | Sequence[str] = (),
     ) -> None:
-        super().__init__(function, nondiff_argnums, nondiff_argnames)
+        super().__init__(fun, nondiff_argnums, nondiff_argnames)
         self._pair: tuple[Callable[..., Any], Callable[..., Any]] | None = None
 
     def defvjp(

@@ -166,3 +166,13 @@ def test_transforms_take_has_aux_as_a_positional_argument() -> None:
     assert [float(v) for v in adze.grad(squared, 0, True)(3.0)] == [6.0, 3.0]
     assert [float(v) for v in adze.hessian(squared, 0, True)(3.0)] == [2.0, 3.0]
     assert [float(v) for v in adze.jvp(squared, (3.0,), (1.0,), True)] == [9.0, 6.0, 3.0]
+
+
+@pytest.mark.parametrize("name", ["jit", "custom_jvp", "custom_vjp"])
+def test_the_function_is_fun_by_keyword(name: str) -> None:
+    """flax writes `jax.custom_vjp(fun=...)`."""
+
+    def square(x: Any) -> Any:
+        return x * x
+
+    assert getattr(importlib.import_module("adze.compat.jax"), name)(fun=square).__wrapped__ is square
