@@ -9,6 +9,7 @@ from typing import Any
 
 from ....dialects.types import BOOL, INEXACT, as_dtype
 from ...tracing.interpreter import as_value, ops
+from ..numpy.masks_as_factors import may_select, selected
 from ..numpy.promotion import stays_weak
 from ..special import zeta
 from .scalar_operands import repeated
@@ -36,7 +37,9 @@ def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Any:
 
 @stays_weak
 def _product(x: Any, y: Any) -> Any:
-    return ops.mul(*repeated(x, y))
+    values = repeated(x, y)
+    product = selected(x, y, values) if may_select(x, y) else None
+    return ops.mul(*values) if product is None else product
 
 
 @stays_weak

@@ -17,6 +17,7 @@ from ...tracing.interpreter import ops
 from ...tracing.jax_rules import follows_jax
 from .arguments import argument_error, dtype_error, full_like, refuse_out
 from .elementwise_decorator import binary, elementwise, in_float32, prepared, unary, weakened
+from .masks_as_factors import may_select, selected
 from .promotion import PYTHON_SCALARS, asarray_of, coerce, key_of
 from .ufuncs import as_ufunc
 
@@ -27,10 +28,15 @@ def add(x: Any, y: Any) -> Any:
     return ops.or_(x, y) if x.dtype == BOOL else ops.add(x, y)
 
 
-@elementwise(np.multiply)
+@as_ufunc(np.multiply)
 def multiply(x: Any, y: Any) -> Any:
-    """`x * y`; on booleans the logical and."""
-    return ops.and_(x, y) if x.dtype == BOOL else ops.mul(x, y)
+    """`x * y`; on booleans the logical and. In programs written for JAX a mask of the product's shape
+    selects: what it leaves out is 0, of NaN and infinities too."""
+    values, weak = prepared("multiply", np.multiply, (x, y))
+    product = selected(x, y, values) if may_select(x, y) else None
+    if product is None:
+        product = ops.and_(*values) if values[0].dtype == BOOL else ops.mul(*values)
+    return weakened(product) if weak else product
 
 
 subtract = binary(np.subtract, "sub", "`x - y`; booleans are an error, as in NumPy.")

@@ -10,6 +10,8 @@ import pytest
 pytest.importorskip("jax", reason="the oracle of special points")
 
 NUMBERS: Final = np.float32([1, 2, 3, 4, 5, 6])
+MASK: Final = np.array([True, False, False, True])
+WILD: Final = np.float32([1, np.nan, -np.inf, -2])
 PLACES: Final = np.int32([0, 0, 1, 3, -1, 9])
 CALLS: Final = {
     "slopes of hard_tanh": lambda jax, x: jax.grad(lambda v: jax.nn.hard_tanh(v).sum())(
@@ -43,6 +45,17 @@ CALLS: Final = {
     "sums over what vmap maps": lambda jax, x: jax.vmap(lambda v: 2 * v, out_axes=None, sum_match=True)(x),
     "sized slices": lambda jax, x: jax.jit(lambda v, i: v[jax.ds(i, 2)])(x, np.int32(3)),
     "densities of a negative scale": lambda jax, x: jax.scipy.stats.norm.logpdf(x, 0.0, -2.0),
+    "what a mask leaves out": lambda jax, x: jax.numpy.asarray(MASK) * WILD,
+    "a mask of a number": lambda jax, x: (jax.numpy.asarray(MASK) == 0) * float("-inf"),
+    "a mask that was converted": lambda jax, x: jax.jit(lambda v: jax.lax.mul(MASK.astype("f"), v))(WILD),
+    "a mask that is converted": lambda jax, x: jax.jit(lambda m, v: jax.numpy.multiply(v, m.astype("f")))(
+        MASK, WILD
+    ),
+    "a mask that is converted, eagerly": lambda jax, x: jax.numpy.asarray(MASK).astype("f") * WILD,
+    "a mask of fewer axes": lambda jax, x: jax.numpy.asarray(MASK[:2, None]) * WILD.reshape(2, 2),
+    "slopes of what a mask leaves out": lambda jax, x: jax.grad(lambda v: (MASK * jax.numpy.exp(v)).sum())(
+        np.float32([1, 2, 3, 4])
+    ),
     "more segments than the numbers' dtype holds": lambda jax, x: jax.ops.segment_max(
         x, PLACES.astype(np.int8), 200
     ),
