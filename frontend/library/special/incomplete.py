@@ -65,7 +65,8 @@ def gammainc_slope(a: Any, x: Any) -> Any:
 
 def betainc(a: Any, b: Any, x: Any) -> Any:
     """The regularized incomplete beta function: the integral of `t^(a-1) (1-t)^(b-1)` from 0 to `x`, over
-    `beta(a, b)`; NaN outside `a, b > 0` and `0 <= x <= 1`. It has a derivative in `x` only."""
+    `beta(a, b)`; NaN outside `a, b >= 0` and `0 <= x <= 1`, and where both parameters are 0 or infinite. It
+    has a derivative in `x` only."""
 
     def fixed(a: Any, b: Any, x: Any) -> Any:
         return _beta(constant(a, "betainc", "a"), constant(b, "betainc", "b"), x)
@@ -261,7 +262,7 @@ def _lentz(first: Any, terms: Callable[[Any], tuple[Any, Any]]) -> Any:
 
 @custom_jvp
 def _beta(a: Any, b: Any, x: Any) -> Any:
-    is_valid = (a > 0) & (b > 0) & (x >= 0) & (x <= 1)
+    is_valid = (a > 0) & (b > 0) & (x >= 0) & (x <= 1) & xp.isfinite(a) & xp.isfinite(b)
     is_inside = is_valid & (x > 0) & (x < 1)
     a_, b_, x_ = (xp.where(is_inside, v, s) for v, s in ((a, 1.0), (b, 1.0), (x, 0.5)))
     # Of both tails the one whose fraction converges fast.
@@ -270,8 +271,11 @@ def _beta(a: Any, b: Any, x: Any) -> Any:
     y = xp.where(is_left, x_, 1 - x_)
     tail = _beta_density(a_, b_, x_) * x_ * (1 - x_) / p * _beta_fraction(p, q, y)
     probability = xp.where(is_left, tail, 1 - tail)
-    edge = xp.where(x >= 1, 1.0, 0.0)
-    return xp.where(is_inside, probability, xp.where(is_valid, edge, xp.nan).astype(a.dtype))
+    # A parameter of 0 puts all at its end, an infinite one at the other.
+    is_low, is_high = (a == 0) | xp.isposinf(b), (b == 0) | xp.isposinf(a)
+    is_limit = (is_low != is_high) & (a >= 0) & (b >= 0) & (x >= 0) & (x <= 1)
+    edge = xp.where((x >= 1) | (is_low & (x > 0)), 1.0, 0.0)
+    return xp.where(is_inside, probability, xp.where(is_valid | is_limit, edge, xp.nan).astype(a.dtype))
 
 
 @_beta.defjvp

@@ -21,6 +21,7 @@ from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
 from ..numpy.arguments import argument_error, concrete, integer
 from ..numpy.promotion import stays_weak
+from .beta_functions import betaln
 from .incomplete import constant, of_reals, undefined_part
 from .scipy_names import floats, gammasgn
 
@@ -49,7 +50,7 @@ def comb(N: Any, k: Any, *, repetition: bool = False) -> Any:
         n = n + k - 1 if repetition else n
         is_inside = (k >= 0) & (k <= n)
         n, k = xp.where(is_inside, n, 1.0), xp.where(is_inside, k, 0.0)
-        logarithm = ops.lgamma(n + 1) - ops.lgamma(k + 1) - ops.lgamma(n - k + 1)
+        logarithm = -xp.log1p(n) - betaln(n - k + 1, k + 1)
         # The logarithm has the slope; the value is computed so that nothing large cancels.
         slope = xp.exp(logarithm - ops.stop_gradient(logarithm))
         value = slope * ops.stop_gradient(_ways(n, k, logarithm))

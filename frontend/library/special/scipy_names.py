@@ -137,7 +137,7 @@ def entr(x: Any) -> Any:
 
 @stays_weak
 def rel_entr(p: Any, q: Any) -> Any:
-    """`p * log(p / q)` for positive arguments, 0 where `p` is 0 and `q >= 0`, else infinite.
+    """`p * log(p / q)` for positive arguments, 0 where `p` is 0 and `q >= 0`, else infinite; NaN of NaN.
 
     The slope in `p` is 0 where `p` is 0, as in JAX: a probability that underflowed leaves gradients finite.
     """
@@ -145,7 +145,7 @@ def rel_entr(p: Any, q: Any) -> Any:
     both = (left > 0) & (right > 0)
     is_edge = (left == 0) & (right >= 0)
     ratio = xp.where(both, left, 1.0) / xp.where(both, right, 1.0)
-    outside = xp.where(is_edge, 0.0, xp.inf)
+    outside = xp.where(xp.isnan(left) | xp.isnan(right), xp.nan, xp.where(is_edge, 0.0, xp.inf))
     return xp.where(both, left * xp.log(ratio), outside)
 
 

@@ -84,6 +84,19 @@ def test_large_arguments_near_each_other() -> None:
         np.testing.assert_allclose(far, [0, 0, 0, 0.5, 1], atol=1e-7)
 
 
+def test_betainc_at_the_edges_of_its_parameters() -> None:
+    x, edges = np.array([0, 1e-9, 0.5, 1]), np.array([0, 2, np.inf])
+    a, b = edges[:, None, None], edges[None, :, None]
+    np.testing.assert_allclose(np.asarray(special.betainc(a, b, x)), reference.betainc(a, b, x), rtol=1e-12)
+
+
+def test_comb_of_large_numbers_and_entropies_of_nan() -> None:
+    n, k = np.array([1e10, 1e10, 1e3, 40.5]), np.array([0.5, 0.001, 3.25, 20.25])
+    np.testing.assert_allclose(np.asarray(special.comb(n, k)), reference.binom(n, k), rtol=1e-10)
+    p, q = np.array([1.0, np.nan, 0.0, -1.0]), np.array([np.nan, 1.0, np.nan, 1.0])
+    np.testing.assert_array_equal(np.asarray(special.rel_entr(p, q)), reference.rel_entr(p, q))
+
+
 def test_a_continued_fraction_ends() -> None:
     with np.errstate(all="ignore"):
         assert np.isnan(np.asarray(special.betainc(np.float32(1e30), np.float32(1e30), np.float32(0.5))))
