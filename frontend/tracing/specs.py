@@ -25,6 +25,7 @@ from ...runtime.artifact.signature import Bounds
 from .default_dtypes import stated_dtype
 from .jax_rules import Installed, follows_jax
 from .locations import located
+from .sizes import Dim
 
 SpecDimension = int | str | None
 SpecTree: TypeAlias = "ShapeDtype | dict[str, SpecTree] | list[SpecTree] | tuple[SpecTree, ...] | None"
@@ -239,7 +240,9 @@ def type_of(x: Any) -> ShapeDtype:
     return (ShapedArray if Installed.is_on else ShapeDtype).like(x)
 
 
-def _dimension(size: SpecDimension) -> SpecDimension:
+def _dimension(size: SpecDimension | Dim) -> SpecDimension:
+    if isinstance(size, Dim):  # of an array that is being traced; one without a name is `?` and a number
+        return None if size.text[1:].isdigit() and size.text.startswith("?") else _dimension(size.text)
     if size is None or (isinstance(size, str) and size.isidentifier()):
         return size
     if isinstance(size, str) and ":" in size:

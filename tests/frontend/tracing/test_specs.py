@@ -1,5 +1,7 @@
 """Specs are read from text, print as that text, and refuse with the legal names what they cannot be."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 
 import adze
 from adze.dialects.types import TensorType
+from adze.frontend.errors import ArgumentError
 from adze.frontend.tracing.specs import DTYPE_NAMES, ShapeDtype, SpecError, parse_spec
 
 EXAMPLES = "f32[8,784], f32[n,784], f32[?,784], f32[] or {w: f32[3], b: f32[]}"
@@ -102,3 +105,22 @@ def test_a_named_spec_with_a_colon_says_how_arguments_are_named() -> None:
     with pytest.raises(SpecError, match="unknown dtype 'x'") as caught:
         parse_spec("x: f32[3]")
     assert caught.value.hint == "an argument is named with =: x=f32[3]"
+
+
+def test_sizes_of_traced_arrays_are_dimensions() -> None:
+    seen = []
+
+    def function(x: Any) -> Any:
+        seen.append(adze.ShapeDtype((x.shape[0], 2 * x.shape[0], x.shape[1], 3), x.dtype).shape)
+        return x
+
+    adze.trace(function, adze.ShapeDtype(("n", None)))
+    assert seen == [("n", "2*n", None, 3)]
+
+
+def test_results_of_callbacks_have_known_sizes() -> None:
+    def function(x: Any) -> Any:
+        return adze.pure_callback(np.sin, adze.ShapeDtype(x.shape, x.dtype), x)
+
+    with pytest.raises(ArgumentError, match="the sizes of a callback's results must be known"):
+        adze.trace(function, adze.ShapeDtype(("n",)))
