@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from .jax_absences import IGNORED_PARAMETERS, IN_COMPAT, NOT_YET, reason_of
+from .jax_absences import IGNORED_PARAMETERS, IN_COMPAT, reason_of
 
 TABLE: Final = Path(__file__).with_suffix(".txt")
 MODULES: Final = [
@@ -144,9 +144,8 @@ def lines_of(module: str) -> Iterator[str]:
         theirs, ours = _imported(module), ours_of(module)
         for name in public_names(theirs):
             if ours is None or not hasattr(ours, name):
-                reason = reason_of(module, name)
-                is_in_compat = reason == NOT_YET and hasattr(_imported(f"adze.compat.{module}"), name)
-                yield f"- {name}: {IN_COMPAT if is_in_compat else reason}"
+                is_in_compat = hasattr(_imported(f"adze.compat.{module}"), name)
+                yield f"- {name}: {IN_COMPAT if is_in_compat else reason_of(module, name)}"
                 continue
             missing = missing_parameters(getattr(theirs, name), getattr(ours, name))
             yield f"{name} without {' '.join(missing)}" if missing else name

@@ -1,9 +1,10 @@
-"""The name of `jax._src.distributed` that clients ask whether the program is part of a job."""
+"""Names of `jax.distributed` and its private module, by which clients ask whether a program is of a job."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from ...dialects.communicator import bound
 from .devices import process_count, process_index
 
 
@@ -27,4 +28,14 @@ class _State:
 
 global_state: Final = _State()
 
-__all__ = ["global_state"]
+
+def is_initialized() -> bool:
+    """Whether this process has joined a job."""
+    return bound() is not None
+
+
+def shutdown() -> None:
+    """Nothing: a process leaves its job when it ends."""
+
+
+__all__ = ["global_state", "is_initialized", "shutdown"]

@@ -23,6 +23,7 @@ STAND_INS: Final = {
     "ad": "cotangents",
     "core": "core",
     "custom_derivatives": "derivatives",
+    "distributed": "job",
     "debug": "hosts",
     "dtypes": "kinds",
     "experimental": "experimental",

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from ..errors import ArgumentError
+from ..tracing.locations import user_location_text
+
 Listener = Callable[..., None]
 
 _EVENTS: Final[list[Listener]] = []
@@ -60,6 +63,32 @@ def register_scalar_listener(callback: Listener) -> None:
     _SCALARS.append(callback)
 
 
+def unregister_event_listener(callback: Listener) -> None:
+    """Call `callback` for events no more; raises `ArgumentError` where it was not called."""
+    _forget(_EVENTS, callback)
+
+
+def unregister_event_duration_listener(callback: Listener) -> None:
+    """Call `callback` for durations no more; raises `ArgumentError` where it was not called."""
+    _forget(_DURATIONS, callback)
+
+
+def unregister_event_time_span_listener(callback: Listener) -> None:
+    """Call `callback` for spans no more; raises `ArgumentError` where it was not called."""
+    _forget(_SPANS, callback)
+
+
+def unregister_scalar_listener(callback: Listener) -> None:
+    """Call `callback` for numbers no more; raises `ArgumentError` where it was not called."""
+    _forget(_SCALARS, callback)
+
+
+def _forget(listeners: list[Listener], callback: Listener) -> None:
+    if callback not in listeners:
+        raise ArgumentError(f"{callback!r} is no registered listener", where=user_location_text())
+    listeners.remove(callback)
+
+
 def clear_event_listeners() -> None:
     """Forget all listeners."""
     for listeners in (_EVENTS, _DURATIONS, _SPANS, _SCALARS):
@@ -70,4 +99,6 @@ __all__ = [
     *("clear_event_listeners", "record_event", "record_event_duration_secs", "record_event_time_span"),
     *("record_scalar", "register_event_duration_secs_listener", "register_event_listener"),
     *("register_event_time_span_listener", "register_scalar_listener"),
+    *("unregister_event_duration_listener", "unregister_event_listener"),
+    *("unregister_event_time_span_listener", "unregister_scalar_listener"),
 ]

@@ -205,6 +205,11 @@ def pmap(
     return call
 
 
+def copy_to_host_async(x: Any) -> Any:
+    """`x` itself: results are there when a call returns."""
+    return x
+
+
 __all__ = [
     "Array",
     "Device",

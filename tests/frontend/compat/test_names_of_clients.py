@@ -30,6 +30,34 @@ def test_listeners_hear_what_is_recorded_until_they_are_cleared() -> None:
     assert heard == [(("/step",), {"kind": "a"}), ("/loss", 0.5), ("/save", 2.0), ("/run", 1.0, 2.0)]
 
 
+def test_a_listener_that_is_unregistered_hears_nothing() -> None:
+    from adze.compat.jax import monitoring
+
+    heard: list[Any] = []
+
+    def listener(*args: Any, **tags: Any) -> None:
+        heard.append(args)
+
+    for kind in ("event", "event_duration", "event_time_span", "scalar"):
+        unit = "_secs" if kind == "event_duration" else ""
+        unregister = getattr(monitoring, f"unregister_{kind}_listener")
+        getattr(monitoring, f"register_{kind}{unit}_listener")(listener)
+        unregister(listener)
+        with pytest.raises(ValueError, match="is no registered listener"):
+            unregister(listener)
+    monitoring.record_event("/step")
+    monitoring.record_scalar("/loss", 0.5)
+    assert heard == []
+
+
+def test_a_process_that_joined_no_job() -> None:
+    assert not jax.distributed.is_initialized()
+    jax.distributed.shutdown()
+    assert callable(jax.distributed.initialize)
+    x = {"a": jnp.ones(2)}
+    assert jax.copy_to_host_async(x) is x
+
+
 def test_one_level_of_a_tree() -> None:
     from adze.compat.jax._src.tree_util import flatten_one_level
 
