@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from ....dialects.types import as_dtype
+from ....dialects.types import BOOL, as_dtype
 from ...control.associative_scan import associative_scan
 from ...tracing.interpreter import as_value, ops
 from .. import numpy as xp
 from .scalar_operands import axes_of, axis_of
 
+_OF_TRUTHS: Final = {"reduce_max": "reduce_or", "reduce_min": "reduce_and"}
+
 
 def _reduction(name: str) -> Any:
     def reduce(operand: Any, axes: Sequence[int]) -> Any:
         value = as_value(operand)
-        return getattr(ops, name)(value, axes=tuple(sorted(axes_of(axes, value.ndim))))
+        chosen = _OF_TRUTHS.get(name, name) if value.dtype == BOOL else name
+        return getattr(ops, chosen)(value, axes=tuple(sorted(axes_of(axes, value.ndim))))
 
     reduce.__name__ = name
     reduce.__doc__ = f"The primitive `{name}` over `axes`, which are removed."

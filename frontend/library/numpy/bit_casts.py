@@ -6,19 +6,21 @@ ones are put together from the narrower ones by shifts, the first of these being
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from ....dialects.types import COMPLEX, INEXACT, INTEGERS
+from ....dialects.types import BOOL, COMPLEX, INEXACT, INTEGERS
 from ...tracing.interpreter import ops
 from .arguments import argument_error, dtype_error, dtype_of, full_like, shape_error, type_error
 from .promotion import asarray_of, broadcast, same_size, type_text
 
+_BYTE: Final = np.dtype(np.uint8)
+
 
 def view(x: Any, dtype: Any = None, type: None = None) -> Any:
     """The bits of `x` read as another dtype: the last axis is as much longer or shorter as elements get
-    narrower or wider.
+    narrower or wider. Booleans are bytes of 0 or 1, and bytes other than 0 are true.
 
     There are no other classes of arrays (`type`). Raises `ShapeError` where the last axis does not hold whole
     elements, and for another width of an array without axes.
@@ -32,6 +34,11 @@ def view(x: Any, dtype: Any = None, type: None = None) -> Any:
         hint = "for another shape write x.reshape(shape)"
         raise argument_error(f"view: expected a dtype, got {dtype!r}", hint)
     wanted = dtype_of("view", dtype)
+    if value.dtype == BOOL and wanted != BOOL:  # a byte of 0 or 1
+        value = ops.convert(value, dtype=_BYTE)
+    elif wanted == BOOL and value.dtype != BOOL:
+        bits = view(value, _BYTE)
+        return ops.compare(bits, full_like(bits, 0), direction="NE")
     if value.dtype.itemsize == wanted.itemsize:
         return value if value.dtype == wanted else ops.bitcast_convert(value, dtype=wanted)
     if value.ndim == 0:

@@ -154,6 +154,10 @@ def test_astype_and_view() -> None:
     assert_same(anp.astype(x, anp.uint8), np.array([1, 0, 255, 0], np.uint8))
     assert_same(anp.asarray(x).view(np.int32), x.view(np.int32))
     assert_same(anp.asarray(x).astype(bool), x.astype(bool))
+    mask = np.array([True, False, True, True])
+    for dtype in (np.int8, np.uint8, np.uint16, bool):
+        assert_same(anp.asarray(mask).view(dtype), mask.view(dtype))
+    assert_same(anp.asarray(np.array([0, 1, 256], np.uint16)).view(bool), np.array([0, 0, 1, 0, 0, 1], bool))
 
 
 def test_one_hot() -> None:
