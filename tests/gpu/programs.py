@@ -71,6 +71,12 @@ def strided_convolution(x: Any, w: Any) -> Any:
     return lax.conv_general_dilated(x, w, (2, 2), "VALID", dimension_numbers=("NHWC", "HWIO", "NHWC"))
 
 
+def grouped_convolution(x: Any, w: Any) -> Any:
+    """Of four groups."""
+    layout = ("NHWC", "HWIO", "NHWC")
+    return lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=layout, feature_group_count=4)
+
+
 def gradients_of_a_convolution(x: Any, w: Any) -> Any:
     return adze.grad(lambda x, w: xp.sum(convolution(x, w) ** 2), argnums=(0, 1))(x, w)
 
@@ -161,6 +167,7 @@ def _of(function: Callable[..., Any], dtype: Any, *shapes: tuple[int, ...]) -> P
 HEADS = ((8, 256, 64),) * 3
 IMAGES = (8, 32, 32, 64), (3, 3, 64, 64)
 FEATURES_FIRST = (8, 64, 32, 32), (64, 64, 3, 3)
+GROUPED = (8, 32, 32, 256), (3, 3, 64, 256)
 PROGRAMS: dict[str, Program] = {
     "product_f32": _of(product, F32, (N, N), (N, N)),
     "product_f64": _of(product, F64, (N, N), (N, N)),
@@ -187,6 +194,8 @@ PROGRAMS: dict[str, Program] = {
     "convolution_f32": _of(convolution, F32, *IMAGES),
     "convolution_f16": _of(convolution, F16, *IMAGES),
     "convolution_strided_f32": _of(strided_convolution, F32, *IMAGES),
+    "convolution_grouped_f32": _of(grouped_convolution, F32, *GROUPED),
+    "convolution_grouped_f16": _of(grouped_convolution, F16, *GROUPED),
     "convolution_gradients_f32": _of(gradients_of_a_convolution, F32, *IMAGES),
     "convolution_strided_gradients_f16": _of(gradients_of_a_strided_convolution, F16, *IMAGES),
     "convolution_gradients_nchw_f32": _of(gradients_of_features_first, F32, *FEATURES_FIRST),

@@ -186,7 +186,7 @@ def _named_convolution(
 
 
 def grouped_convolution(
-    b: LinalgBuilder,
+    ctx: LoweringContext,
     image: Value,
     kernel: Value,
     sizes: Sequence[Size],
@@ -196,6 +196,7 @@ def grouped_convolution(
     counts: tuple[int, int],
 ) -> Value:
     """With an axis for the groups: image (.., g, c) or (g, n, ..), kernel (.., c, g, f)."""
+    b = ctx.builder
     feature_groups, batch_groups = counts
     rank = len(b.shape(image))
     groups = feature_groups * batch_groups
@@ -212,8 +213,42 @@ def grouped_convolution(
         image = expand_axes(b, image, [*([a] for a in range(rank - 1)), [rank - 1, rank]], apart)
         group_axis = rank - 1
     grouped = (*sizes[:-1], groups, features)
-    result = _generic_convolution(b, image, kernel, grouped, window, source, carried, group_axis)
+    if window_forms.multiplies_groups(ctx.target, grouped, b.shape(kernel)[:-3], b.shape(image)[-1], source):
+        result = _products_of_groups(ctx, image, kernel, grouped, window, source, carried, group_axis)
+    else:
+        result = _generic_convolution(b, image, kernel, grouped, window, source, carried, group_axis)
     return collapse_axes(b, result, [*([a] for a in range(rank - 1)), [rank - 1, rank]])
+
+
+def _products_of_groups(
+    ctx: LoweringContext,
+    image: Value,
+    kernel: Value,
+    sizes: Sequence[Size],
+    window: Window,
+    source: np.dtype,
+    carried: np.dtype,
+    group_axis: int,
+) -> Value:
+    """A product for each group, of its windows and its kernel: (batch, positions, group, feature)."""
+    b = ctx.builder
+    *outer, groups, features = sizes
+    taps, channels, axes = b.shape(kernel)[:-3], b.shape(image)[-1], range(len(sizes))
+    apart = permuted_copy(b, image, [group_axis, *(a for a in axes if a != group_axis)])
+    images = collapse_axes(b, apart, [[0, 1], *([a] for a in axes[2:])])
+    counts = [b.shape(images)[0], *outer[1:]]
+    rows = copied_windows(ctx, images, [*taps, channels], counts, window, source)
+    depth = b.shape(rows)[1]
+    spatial = len(taps)
+    of_groups = permuted_copy(b, kernel, [spatial + 1, *range(spatial + 1), spatial + 2])
+    weights = collapse_axes(b, of_groups, [[0], list(range(1, spatial + 2)), [spatial + 2]])
+    height = prod(n for n in outer if isinstance(n, int))
+    left = Factor(expand_axes(b, rows, [[0, 1], [2]], [groups, height, depth]), "bmk")
+    product = b.materialise(matrix_product(ctx, left, Factor(weights, "bkn"), source, carried))
+    lines = permute(b, product, [1, 0, 2])
+    return expand_axes(
+        b, lines, [list(axes[:-2]), [len(sizes) - 2], [len(sizes) - 1]], [*outer, groups, features]
+    )
 
 
 def _generic_convolution(

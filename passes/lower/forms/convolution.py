@@ -12,7 +12,8 @@ image is dilated, padded and cropped. One of these forms remains:
 - products of each element with all of the window, added up where they meet, on CUDA (`scattered_windows.py`);
 - a convolution for each phase of an lhs-dilated image;
 - a convolution along one axis where the window is wider than 1 along that axis only;
-- the named convolution where there are no groups, a `linalg.generic` with a loop over groups otherwise.
+- the named convolution where there are no groups, else a batch of products over windows, one for each group,
+  on GPUs with tiles of ours, or a `linalg.generic` with a loop over groups.
 """
 
 from __future__ import annotations
@@ -173,7 +174,7 @@ def _over_the_window(p: _Problem, has_phases: bool) -> Value:
 
     def convolve(image: Value, kernel: Value, sizes: Sequence[Size], window: Window) -> Value:
         if p.is_grouped:
-            return grouped_convolution(b, image, kernel, sizes, window, p.source, p.carried, counts)
+            return grouped_convolution(p.ctx, image, kernel, sizes, window, p.source, p.carried, counts)
         return ungrouped_convolution(p.ctx, image, kernel, sizes, window, p.source, p.carried)
 
     image = permuted_copy(b, p.undilated if has_phases else p.image, p.image_axes)

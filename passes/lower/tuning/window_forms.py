@@ -24,6 +24,7 @@ GPU_VECTOR: Final = 4  # elements that a thread copies at once
 GPU_COPYING: Final = 256  # threads of a workgroup that copies
 WINDOWS: Final = 1 << 28  # bytes of windows that a convolution copies at once
 MOST_PARTS: Final = 64  # of a batch whose windows are copied one after the other
+OF_GROUPS: Final = (32, 64)  # what divides the features and the terms of a group that is a product
 
 
 def few_positions(positions: Sequence[Size], window: Sequence[Size]) -> bool:
@@ -93,6 +94,22 @@ def copied_parts(
     copied = prod(sizes[:-1]) * prod(window) * channels * dtype.itemsize
     parts = (d for d in divisors(sizes[0]) if copied <= d * WINDOWS and d <= MOST_PARTS)
     return next(parts, None)
+
+
+def multiplies_groups(
+    target: Target, sizes: Sequence[Size], window: Sequence[Size], channels: Size, dtype: np.dtype
+) -> bool:
+    """Whether a convolution over (batch, positions, groups, features) is a product for each group.
+
+    Not where no tile divides its features or terms: all windows would be copied once more, to put zeros
+    beside them. Counted in PTX, never timed.
+    """
+    batch, *positions, groups, features = sizes
+    if not all(isinstance(n, int) for n in (*sizes, *window, channels)):
+        return False
+    if any(n % tile for n, tile in zip((features, prod(window) * channels), OF_GROUPS, strict=True)):
+        return False
+    return window_parts(target, (groups * batch, *positions, features), window, channels, dtype) == 1
 
 
 def widens_images(target: Target, sizes: Sequence[Size]) -> bool:
