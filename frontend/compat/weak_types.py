@@ -17,6 +17,7 @@ import numpy as np
 from .. import tree
 from ..library.numpy.promotion import PYTHON_SCALARS
 from ..library.numpy.ufuncs import Ufunc
+from ..library.same_functions import note_same
 from ..tracing.array import Array, strong
 from ..tracing.frames import Tracer
 from ..tracing.interpreter import weak_in_jax
@@ -123,7 +124,9 @@ def with_weak_types(module: str, name: str, value: Any) -> Any:
         made = _strongly_typed(value, only_beside=True)
     else:
         return value
-    return value.calling(made) if isinstance(value, Ufunc) else made
+    made = value.calling(made) if isinstance(value, Ufunc) else made
+    note_same(made, value)
+    return made
 
 
 def _weakly_typed(function: Callable[..., Any], only_first: bool) -> Callable[..., Any]:

@@ -11,6 +11,7 @@ from ....dialects.types import FLOATS
 from ...tracing.interpreter import ops
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
+from ..same_functions import original_of
 from . import elementwise_pairs
 
 
@@ -51,5 +52,6 @@ _KNOWN: tuple[tuple[Callable[..., Any], Any], ...] = (
 
 def for_windows(computation: Callable[..., Any], dtype: np.dtype) -> Callable[..., Any]:
     """What combines two elements of a window of `dtype`: `computation`, or the extremum that it is."""
-    first = next((extremum for known, extremum in _KNOWN if computation is known), None)
+    original = original_of(computation)
+    first = next((extremum for known, extremum in _KNOWN if original is known), None)
     return computation if first is None or dtype not in FLOATS else first

@@ -21,6 +21,7 @@ from ...tracing.sizes import maximum, minimum
 from ...transforms.custom_derivatives import custom_jvp
 from ...transforms.vmap import vmap
 from .. import numpy as xp
+from ..same_functions import original_of
 from . import elementwise_pairs
 from .contractions import conv_general_dilated
 from .first_extrema import first_max, first_min, for_windows
@@ -40,8 +41,9 @@ _ON_ARRAYS = (
 
 def _mapped(computation: Combine, structure: Any) -> Combine:
     """`computation` of two trees of scalars for two lists of arrays, all of one shape."""
-    if any(computation is known for known in _ON_ARRAYS):
-        return lambda xs, ys: [computation(xs[0], ys[0])]
+    original = original_of(computation)
+    if any(original is known for known in _ON_ARRAYS):
+        return lambda xs, ys: [original(xs[0], ys[0])]
     several = vmap(lambda xs, ys: computation(tree.unflatten(structure, xs), tree.unflatten(structure, ys)))
 
     def combine(xs: Any, ys: Any) -> list[Any]:

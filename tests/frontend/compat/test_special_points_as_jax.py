@@ -17,6 +17,12 @@ CALLS: Final = {
     "slopes of hard_tanh": lambda jax, x: jax.grad(lambda v: jax.nn.hard_tanh(v).sum())(
         np.float32([-1, 0, 1, 2])
     ),
+    "slopes of windows with equal maxima": lambda jax, x: jax.grad(
+        lambda v: jax.lax.reduce_window(v, -np.inf, jax.lax.max, (2,), (1,), "VALID").sum()
+    )(np.float32([1, 1, 2, 2, 0])),
+    "slopes of windows with equal minima": lambda jax, x: jax.grad(
+        lambda v: jax.lax.reduce_window(v, np.inf, jax.lax.min, (2,), (2,), "SAME").sum()
+    )(np.float32([1, 1, 2, 2, 0])),
     "softmax of nothing": lambda jax, x: jax.nn.softmax(np.float32([])),
     "softmax along an empty axis": lambda jax, x: jax.nn.softmax(np.zeros((0, 3), np.float32), axis=0),
     "log_softmax of nothing": lambda jax, x: jax.nn.log_softmax(np.zeros((2, 0), np.float32)),
