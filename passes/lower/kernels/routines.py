@@ -32,8 +32,8 @@ from ..tuning.fused_attention import is_fused
 from .builder import Number, Place, least, product
 from .executable import Kernels, Result, Size
 from .fourier import gpu_rows, real, transforms
+from .linalg import ALONE, gpu_cholesky
 from .linalg import KERNELS as LINALG
-from .linalg import gpu_cholesky
 from .linalg.matrices import MakeKernel
 from .linalg.vectors import Machine
 
@@ -171,11 +171,21 @@ def _dispatch(
         sizes = _Sizes(reader.codec, operation, name)
         results = [Result(v.type, sizes.of_result(n)) for n, v in enumerate(operation.results)]
         types = _tensors(reader.codec, sizes.arrays)
-        kernel = _kernels_of(target)[name](Machine.of(target), _product(sizes.leading), types, results)
+        make, wanted = _kernels_of(target)[name], list(operation.results)
+        alone = ALONE.get(name)
+        if alone is not None and _is_used_alone(operation, alone.position):
+            make, wanted = alone.make, [operation.results[alone.position]]
+            results = [results[position] for position in alone.told]
+        kernel = make(Machine.of(target), _product(sizes.leading), types, results)
         values = kernels.call(kernel, sizes.arrays, sizes=sizes.of_operand)
-    for old, new in zip(list(operation.results), values, strict=False):
+    for old, new in zip(wanted, values, strict=False):
         old.replace_all_uses_with(new)
     operation.erase()
+
+
+def _is_used_alone(operation: Operation, position: int) -> bool:
+    """Whether nothing uses the other results of an operation."""
+    return not any(list(result.uses) for n, result in enumerate(operation.results) if n != position)
 
 
 class _Sizes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from .cholesky import cholesky
@@ -17,6 +18,25 @@ from .svd import singular
 from .thin_svd import thin
 from .triangular import FORMS, triangular_solve
 
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """What computes the result `position` of a routine where no other one is used: `make`, which is told what
+    the results `told` are."""
+
+    position: int
+    make: MakeKernel
+    told: tuple[int, ...]
+
+
+ALONE: Final[Mapping[str, Alone]] = {
+    "eigh": Alone(0, eigen(with_vectors=False), (0,)),
+    "svd": Alone(1, singular(with_vectors=False), (1,)),
+    "thin_svd": Alone(1, thin(with_vectors=False), (1,)),
+    "qr": Alone(1, reflections(with_q=False), (0, 1)),
+    "qr_complete": Alone(1, reflections(is_complete=True, with_q=False), (0, 1)),
+}
+"""Values without vectors, triangles without columns, by the name of the routine."""
 KERNELS: Final[Mapping[str, MakeKernel]] = {
     "cholesky": cholesky,
     "jacobi": jacobi,
@@ -32,7 +52,7 @@ KERNELS: Final[Mapping[str, MakeKernel]] = {
     "real_schur_blocks": real_schur(with_vectors=False),
     "thin_svd": thin(with_vectors=True),
     "thin_svdvals": thin(with_vectors=False),
-    "qr": reflections(is_complete=False),
+    "qr": reflections(),
     "qr_complete": reflections(is_complete=True),
     **{form.name: triangular_solve(form) for form in FORMS},
 }

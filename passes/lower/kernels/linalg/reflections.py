@@ -57,8 +57,11 @@ def vector_columns(size: Place) -> int:
     return 2 * PANEL if known(size) >= LARGE else min(PANEL, max(known(size), ROWS))
 
 
-def reflections(*, is_complete: bool) -> MakeKernel:
-    """The kernel of a routine: matrices to `q`, which is square if it is complete, and `r`."""
+def reflections(*, is_complete: bool = False, with_q: bool = True) -> MakeKernel:
+    """The kernel of a routine: matrices to `q`, which is square if it is complete, and `r`, or to `r` alone.
+
+    Without `q` it is still told what `q` is, and `r` may be that of a complete one.
+    """
 
     def make(machine: Machine, batch: Size, types: Sequence[TensorType], results: Sequence[Result]) -> Kernel:
         (type_,) = types
@@ -70,7 +73,7 @@ def reflections(*, is_complete: bool) -> MakeKernel:
         length = lanes.stride(rows + lanes.width)
         buffers = [
             scratch(count, lanes.padded(columns), length, lanes),
-            scratch(count, lanes.padded(width), length, lanes),
+            *([scratch(count, lanes.padded(width), length, lanes)] if with_q else []),
             scratch(count, 2 * lanes.padded(columns), panel, lanes),
             scratch(count, lanes.width, lanes.stride(most(width, columns)), lanes),
         ]
@@ -82,14 +85,18 @@ def reflections(*, is_complete: bool) -> MakeKernel:
             ]
 
         def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
-            source, q, r = Array(operands[0]), Array(written[0]), Array(written[1])
+            source, *outputs = Array(operands[0]), *(Array(each) for each in written[: 1 + with_q])
+            q, r = outputs[0], outputs[-1]
             rows = source.size(type_.rank - 2)
-            columns, width = (lanes.elements(array.size(type_.rank - 1)) for array in (source, q))
+            columns = lanes.elements(source.size(type_.rank - 1))
+            width = r.size(type_.rank - 2)
             reflected = least(rows, columns)
 
             def one(number: Number, mine: Number) -> None:
                 lead = lead_of(source, number, 2)
-                parts = [lanes.kept(Matrix(Array(memref), (mine,))) for memref in written[2:]]
+                parts = [lanes.kept(Matrix(Array(memref), (mine,))) for memref in written[1 + with_q :]]
+                if not with_q:
+                    parts.insert(1, parts[0])  # a basis that is not used
                 copy, basis, factors, strip, *others = parts
                 vectors, turned, sums = others or (copy, copy, copy)  # not used of one panel
                 work = Reflections(
@@ -100,14 +107,16 @@ def reflections(*, is_complete: bool) -> MakeKernel:
                     lanes, lanes.stored(Matrix(source, lead)), copy, (rows, columns), strip, is_padded=False
                 )
                 work.reduce()
-                work.build()
-                transpose_out(lanes, basis, lanes.stored(Matrix(q, lead)), (rows, width), strip)
+                if with_q:
+                    work.build()
+                    transpose_out(lanes, basis, lanes.stored(Matrix(q, lead)), (rows, width), strip)
                 work.clear_below()
                 transpose_out(lanes, copy, lanes.stored(Matrix(r, lead)), (width, columns), strip)
 
             each_matrix(source, 2, one)
 
-        return Kernel("qr", (*results, *buffers), emit, (machine,), (count,), has_parts=lanes.parts > 1)
+        name, kept = ("qr", results) if with_q else ("qr_r", results[1:])
+        return Kernel(name, (*kept, *buffers), emit, (machine,), (count,), has_parts=lanes.parts > 1)
 
     return make
 

@@ -24,11 +24,17 @@ WORKGROUPS = 3
 
 
 def run_routine(
-    kernel: str, arrays: Sequence[np.ndarray], results: Sequence[TensorType], target: str, *, named: int = 0
+    kernel: str,
+    arrays: Sequence[np.ndarray],
+    results: Sequence[TensorType],
+    target: str,
+    *,
+    named: int = 0,
+    alone: int | None = None,
 ) -> tuple[np.ndarray, ...]:
     """The results of the kernel of a routine that is compiled for a target.
 
-    `named`: how many of the first axes have sizes that show at the call.
+    `named`: how many of the first axes have sizes that show at the call. `alone`: the only result in use.
     """
     types, named_results = ([_named(x.shape, x.dtype, named) for x in each] for each in (arrays, results))
 
@@ -44,12 +50,14 @@ def run_routine(
             return b.linear_routine(
                 *xs, callee="_callee", kernel=kernel, results=tuple(named_results), **names
             )
-        return b.routine(*xs, callee="_callee", kernel=kernel, results=tuple(named_results))
+        all_results = b.routine(*xs, callee="_callee", kernel=kernel, results=tuple(named_results))
+        return all_results if alone is None else [all_results[alone]]
 
     module, _ = build({"_callee": (body, types), "main": (main, types)})
     with mock.patch.object(matrices, "MOST_WORKGROUPS", WORKGROUPS if named else matrices.MOST_WORKGROUPS):
         lower(module, parse_target(target))
     text = str(module)
+    results = results if alone is None else [results[alone]]
     assert text.count("flow.dispatch @") == 1 and "_callee" not in text
     symbol = text.split("flow.dispatch @")[1].split("::")[0]
     workload, scalars = scalars_of(module, arrays)

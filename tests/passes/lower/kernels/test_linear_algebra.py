@@ -172,6 +172,41 @@ def test_qr(shape: tuple[int, ...], is_complete: bool, dtype: Any, target: str) 
 @pytest.mark.each_value
 @each_target
 @each_inexact
+@pytest.mark.parametrize("named", [0, 1])
+@pytest.mark.parametrize("is_complete", [False, True])
+@pytest.mark.parametrize("shape", quick_first([(20, 9), (1, 1), (2, 3, 2), (5, 5), (3, 2), (2, 18, 17)], 2))
+def test_qr_of_which_the_triangle_alone_is_used(
+    shape: tuple[int, ...], is_complete: bool, named: int, dtype: Any, target: str
+) -> None:
+    a = normal(shape, dtype)
+    *batch, rows, columns = shape
+    width = rows if is_complete and rows > columns else columns
+    results = [TensorType((*batch, rows, width), a.dtype), TensorType((*batch, width, columns), a.dtype)]
+    kernel = "qr_complete" if width > columns else "qr"
+    (r,) = run_routine(kernel, [a], results, target, named=named if batch else 0, alone=1)
+    assert (r == np.triu(r)).all()
+    assert near(r, np.linalg.qr(a, "complete" if is_complete else "reduced").R, dtype)
+
+
+@each_target
+@each_inexact
+@pytest.mark.parametrize("kernel", ["eigh", "svd", "thin_svd"])
+def test_values_alone(kernel: str, dtype: Any, target: str) -> None:
+    a = normal((2, 9, 5) if kernel == "thin_svd" else (2, 5, 5), dtype)
+    values = TensorType((2, 5), np.zeros((), a.dtype).real.dtype)
+    if kernel == "eigh":
+        a = (a + adjoint(a)) / 2
+        (got,) = run_routine("eigh", [a], [values, TensorType(a.shape, a.dtype)], target, alone=0)
+        assert near(got, np.linalg.eigvalsh(a), dtype)
+        return
+    types = [TensorType(a.shape, a.dtype), values, TensorType((2, 5, 5), a.dtype)]
+    (got,) = run_routine(kernel, [a], types, target, alone=1)
+    assert near(got, np.linalg.svd(a, compute_uv=False), dtype)
+
+
+@pytest.mark.each_value
+@each_target
+@each_inexact
 @pytest.mark.parametrize("with_vectors", [False, True])
 @pytest.mark.parametrize("shape", [(1,), (2,), (3,), (2, 5)])
 def test_eigh(shape: tuple[int, ...], with_vectors: bool, dtype: Any, target: str) -> None:
