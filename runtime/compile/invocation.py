@@ -147,6 +147,7 @@ class Invocation:
         self._bodies: KernelBodies | None = None
         self._whole = b""  # the module that they were taken out of
         self._is_in_parts = False  # whether each executable becomes a library
+        self._is_part = False  # one of them, on a thread of its own
         # Alive until the session is closed: ctypes does not keep the callback for us. A handler set through
         # the MLIR bindings would abort the process, as compiling runs without the interpreter's lock.
         self._callback = _DIAGNOSTIC_CALLBACK(self._note)
@@ -384,6 +385,7 @@ class Invocation:
         def compiled(part: bytes) -> tuple[bytes | None, list[Diagnostic]]:
             said: list[Diagnostic] = []
             with Invocation(self._flags, said, verifies_passes=self._verifies_passes) as invocation:
+                invocation._is_part = True
                 invocation._session.set_flags(*self._flags)
                 return invocation._library_of(part, phase), said
 
@@ -436,7 +438,7 @@ class Invocation:
 
     def _use_threads(self, phase: str) -> None:
         """Let the passes of `phase` run on several threads if it compiles kernels, else not."""
-        if (phase in _THREADED and _has_threads()) != self._is_threaded:
+        if (phase in _THREADED and not self._is_part and _has_threads()) != self._is_threaded:
             self._is_threaded = not self._is_threaded
             self._allow_threads(self._is_threaded)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from typing import Any
 
 import numpy as np
@@ -76,6 +78,21 @@ def test_its_bytes_do_not_depend_on_how_many_threads_compile(
         monkeypatch.setenv("ADZE_THREADS", threads)
         programs.append(lowered().compile(cache=False).vmfb)
     assert programs[0] == programs[1]
+
+
+def test_a_forked_child_compiles_parts_too(short_parts: None) -> None:
+    expected = lowered().compile(cache=False).vmfb
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(writing, hashlib.sha256(lowered().compile(cache=False).vmfb).digest())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as answer:
+        assert answer.read() == hashlib.sha256(expected).digest()
+    os.waitpid(child, 0)
 
 
 def test_kernels_with_functions_of_a_library_are_compiled_in_parts_too(short_parts: None) -> None:
