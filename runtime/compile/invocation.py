@@ -18,7 +18,6 @@ import ctypes
 import io
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, Final, Self
@@ -377,6 +376,8 @@ class Invocation:
     def _compiled(self, kernels: Sequence[bytes]) -> list[bytes] | None:
         """Kernels of the present phase as libraries: one here, several on threads in sessions of their own;
         None where IREE refuses one."""
+        from concurrent.futures import ThreadPoolExecutor  # loads `logging`
+
         phase = self._phase
         if len(kernels) == 1:
             library = self._library_of(kernels[0], phase)

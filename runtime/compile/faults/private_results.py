@@ -6,7 +6,7 @@ has vectors distributed to its threads and allocates an array in the private mem
 does that with rows of a result that the kernel reads again: each thread stores its part there, and reads all.
 
 Symptom: on CUDA, sums of squares come out too small, silently: a thread reads what it has not written. ROCm's
-    code has the same arrays.
+    code has the same arrays (gfx942, gfx1100, gfx1201; not run).
 Seen in: IREE 3.13.
 Smallest: norms of both gradients of `sum((tanh(x @ a) @ b) ** 2)` for each of 8 examples, all sizes 8.
 Goes when: `tests/gpu/test_fences.py::test_iree_still_shares_private_memory` fails.

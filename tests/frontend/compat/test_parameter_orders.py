@@ -26,7 +26,6 @@ MODULES: Final = (
     *("jax.nn.initializers", "jax.tree_util", "jax.image", "jax.ops", "jax.test_util", "jax.flatten_util"),
 )
 BEHIND: Final = {
-    "jax": "make_jaxpr.axis_env",
     "jax.numpy": "asarray.order",
     "jax.lax": "conv_general_dilated.out_sharding full_like.sharding ragged_dot.out_sharding "
     "ragged_dot_general.out_sharding reduce.out_sharding",
