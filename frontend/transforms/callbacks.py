@@ -9,7 +9,6 @@ run in order, so every effect has the order of the program, `ordered` or not.
 from __future__ import annotations
 
 import functools
-import logging
 import string
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -189,6 +188,8 @@ def _print(text: str) -> None:
 
 
 def _log(text: str) -> None:
+    import logging  # which an import of adze does without
+
     logging.getLogger("adze").info(text)
 
 

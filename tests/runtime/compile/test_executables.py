@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from adze.runtime.compile.diagnostics import Diagnostic
 from adze.runtime.compile.invocation import Invocation
 from adze.runtime.errors import CompileError
 
+CHECKOUT = Path(__file__).resolve().parents[3]
 ELF = b"\x7fELF"
 
 
@@ -80,19 +83,32 @@ def test_its_bytes_do_not_depend_on_how_many_threads_compile(
     assert programs[0] == programs[1]
 
 
-def test_a_forked_child_compiles_parts_too(short_parts: None) -> None:
-    expected = lowered().compile(cache=False).vmfb
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.write(writing, hashlib.sha256(lowered().compile(cache=False).vmfb).digest())
-        finally:
-            os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as answer:
-        assert answer.read() == hashlib.sha256(expected).digest()
-    os.waitpid(child, 0)
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform cannot fork")
+def test_a_forked_child_compiles_parts_too() -> None:
+    script = """
+import hashlib, os, sys
+import numpy as np
+from adze.runtime.compile import executables
+from tests.runtime.compile.test_executables import lowered
+
+def digest():
+    return hashlib.sha256(lowered().compile(cache=False).vmfb).hexdigest()
+
+executables._LEAST_OF_A_PART = 20_000
+print(digest(), flush=True)
+child = os.fork()
+if child == 0:
+    print(digest(), flush=True)
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+print(digest(), flush=True)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=100, check=False, cwd=CHECKOUT
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(set(done.stdout.split())) == 1, done.stdout
+    assert len(done.stdout.split()) == 3
 
 
 def test_kernels_with_functions_of_a_library_are_compiled_in_parts_too(short_parts: None) -> None:
