@@ -1,7 +1,8 @@
 """Compiling in a process of its own, which an abort of the compiler ends alone.
 
 Input: as `compiler.py`, whose compile in this process is the usual one. Output: the same bytes, but that a
-program with much code has one library here (`executables.py`).
+program with much code has one library here (`executables.py`). Idea: each phase behind which IREE's faults
+are looked for (`faults/`) is a run of its own.
 """
 
 from __future__ import annotations
@@ -21,10 +22,17 @@ from .compiler import (
     CompileOptions,
     changes_device_calls,
     compile_error,
+    fault_of_lanes,
+    fault_of_threads,
+    has_lanes,
+    has_threads,
     with_changed_calls,
 )
 from .diagnostics import SOURCE_NAME, Diagnostic, parse_diagnostics
+from .faults.copied_operands import without_wrong_copies
+from .faults.private_results import WAY_IS_CHOSEN
 from .faults.repeated_references import deduplicated, may_branch
+from .faults.strided_bindings import with_strided_bindings
 from .libraries import (
     DEVICES_ARE_KNOWN,
     EMPTY,
@@ -45,38 +53,53 @@ def compile_in_subprocess(
 ) -> CompiledModule:
     """As `compile_bytecode`, in a process of its own: an abort of the compiler is an error like any other."""
     options = options or CompileOptions()
+    source = module
     started = time.perf_counter()
     flags = (*target.flags, *options.flags())
     diagnostics: list[Diagnostic] = []
+    begin: tuple[str, ...] = ()
     with tempfile.TemporaryDirectory(prefix="adze-compile-") as folder:
 
-        def run(source: bytes, *phase: str) -> bytes:
+        def run(module: bytes, *phases: str) -> bytes:
             left = None if timeout is None else timeout - (time.perf_counter() - started)
             try:
-                produced = _run_compiler(source, Path(folder), (*phase, *flags), diagnostics, left)
+                produced = _run_compiler(module, Path(folder), (*phases, *flags), diagnostics, left)
             except subprocess.TimeoutExpired:
                 raise CompileError(f"compiling for {target} took longer than {timeout} seconds") from None
             if produced is None:
-                raise compile_error(module, target, options, diagnostics, reproducer_dir)
+                raise compile_error(source, target, options, diagnostics, reproducer_dir)
             return produced
 
+        def advanced(module: bytes, phase: str) -> bytes:
+            nonlocal begin
+            program = run(module, *begin, f"--compile-to={phase}", "--emit-mlir-bytecode")
+            begin = (f"--compile-from={phase}",)
+            return program
+
+        def refuse_if(fault: str | None) -> None:
+            if fault is not None:
+                diagnostics.append(Diagnostic("error", fault, None))
+                raise compile_error(source, target, options, diagnostics, reproducer_dir)
+
         branches = may_branch(module)
-        from_phase: tuple[str, ...] = ()
         lean = changed_flags(flags, run(EMPTY, f"--compile-to={DEVICES_ARE_KNOWN}").decode())
         if lean is not None:
             flags = lean
-            module = run(module, f"--compile-to={KERNELS_ARE_LLVM}", "--emit-mlir-bytecode")
+            module = advanced(module, KERNELS_ARE_LLVM)
             module = with_libraries(module) if calls_a_library(module) else module
-            from_phase = (f"--compile-from={KERNELS_ARE_LLVM}",)
+        if has_lanes(target):
+            module = advanced(module, WAY_IS_CHOSEN)
+            refuse_if(fault_of_lanes(module))
+            module = with_strided_bindings(module)
+        if has_threads(target):
+            chosen = without_wrong_copies(advanced(module, WAY_IS_CHOSEN))
+            module = advanced(chosen, KERNELS_ARE_LLVM)
+            refuse_if(fault_of_threads(chosen, module))
         if changes_device_calls(target):
-            program = run(module, *from_phase, f"--compile-to={DEVICE_PHASE}", "--emit-mlir-bytecode")
-            module = with_changed_calls(program, target)
-            from_phase = (f"--compile-from={DEVICE_PHASE}",)
+            module = with_changed_calls(advanced(module, DEVICE_PHASE), target)
         if branches:
-            program = run(module, *from_phase, f"--compile-to={MACHINE_PHASE}", "--emit-mlir-bytecode")
-            vmfb = run(deduplicated(program), f"--compile-from={MACHINE_PHASE}")
-        else:
-            vmfb = run(module, *from_phase)
+            module = deduplicated(advanced(module, MACHINE_PHASE))
+        vmfb = run(module, *begin)
     return CompiledModule(vmfb, target, options, tuple(diagnostics), time.perf_counter() - started)
 
 

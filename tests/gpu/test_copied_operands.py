@@ -15,6 +15,8 @@ import adze
 from adze import ShapeDtype
 from adze.runtime.artifact.device_code.kernels import ptx_of
 from adze.runtime.compile import compiler
+from adze.runtime.compile.separate import compile_in_subprocess
+from adze.runtime.targets import parse_target
 
 from .fake_cuda import needs_compiler, on_ptx_machine
 
@@ -75,6 +77,11 @@ def test_iree_still_dies() -> None:
     command = [sys.executable, "-c", UNFENCED]
     done = subprocess.run(command, capture_output=True, env=environment, timeout=600, check=False)
     assert done.returncode == -signal.SIGSEGV
+
+
+def test_a_process_of_its_own_lives() -> None:
+    lowered = adze.trace(lambda x: x.T, adze.ShapeDtype((32, 32), np.complex64)).lower("cuda:sm_80")
+    assert compile_in_subprocess(lowered.mlir().encode(), parse_target("cuda:sm_80")).vmfb
 
 
 def loads_of_sums(*shape: int, dtype: str = "float32") -> int:

@@ -23,7 +23,9 @@ from adze.runtime.compile.faults.private_results import kernel_with_private_resu
 from adze.runtime.compile.faults.replayed_copies import with_new_copies
 from adze.runtime.compile.faults.squares_of_lanes import kernel_with_squares_of_lanes
 from adze.runtime.compile.faults.unawaited_loops import with_awaited_loops
+from adze.runtime.compile.separate import compile_in_subprocess
 from adze.runtime.errors import CompileError
+from adze.runtime.targets import parse_target
 
 from .drivers import needs_vulkan
 from .fake_cuda import needs_compiler, on_ptx_machine
@@ -445,6 +447,12 @@ def test_kernels_with_squares_of_lanes_are_refused(target: str, monkeypatch: pyt
     adze.trace(of_a_square, *squares(8, 0)).lower(target).compile(cache=False)
     assert found[0] is not None
     assert found[-1] is None
+
+
+def test_a_process_of_its_own_refuses_them_too() -> None:
+    module = adze.trace(of_a_square, *squares(8, 0)).lower("vulkan:lavapipe").mlir().encode()
+    with pytest.raises(CompileError, match="lanes would reduce elements that are not theirs"):
+        compile_in_subprocess(module, parse_target("vulkan:lavapipe"))
 
 
 @pytest.mark.vulkan

@@ -15,7 +15,9 @@ from adze.frontend.staging import lowered
 from adze.passes.lower.kernels.loops import iterations
 from adze.runtime.artifact.device_code.kernels import gpu_kernels
 from adze.runtime.compile import compiler
+from adze.runtime.compile.separate import compile_in_subprocess
 from adze.runtime.errors import CompileError
+from adze.runtime.targets import parse_target
 
 from ..passes.lower.kernels.loops import GROUPS, many_steps
 from ..passes.lower.kernels.test_loops import arguments_of, program, same
@@ -124,6 +126,11 @@ def test_iree_still_refuses_parts_of_arrays(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("ADZE_CACHE", "0")
     with pytest.raises(CompileError, match="unresolved"):
         compiled(exchanged, (3, 8), (3, 8))
+
+
+def test_a_process_of_its_own_takes_parts_of_arrays() -> None:
+    module = adze.trace(exchanged, *[ShapeDtype((3, 8), F32)] * 2).lower("vulkan:lavapipe").mlir().encode()
+    assert compile_in_subprocess(module, parse_target("vulkan:lavapipe")).vmfb
 
 
 def many(x: Any) -> Any:
