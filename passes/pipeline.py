@@ -32,6 +32,7 @@ from .lower.inline_bodies import InlineBodies
 from .lower.invariants import HoistInvariants
 from .lower.iree.dropped_loop_state import UseLoopState
 from .lower.iree.early_deallocation import KeepLifetimes
+from .lower.iree.ended_loops import EndedLoops
 from .lower.iree.folded_offsets import BoundSizes
 from .lower.iree.packed_squares import DistinctSizes
 from .lower.iree.started_reductions import StartedReductions
@@ -140,6 +141,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     CallFunctions(),
     MergeElementwise(),
     InlineBodies(),
+    EndedLoops(),
     EarlyChecks(),
     HostNumbers(),
     UseLoopState(),

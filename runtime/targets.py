@@ -234,6 +234,11 @@ _ADRENO: Final = (
 )
 
 
+def lanes_of_lavapipe(target: Target) -> int:
+    """How many lanes share a reduction on lavapipe; 0 on all other devices."""
+    return _LAVAPIPE_SUBGROUPS.get(target.architecture, 0) if target.kind is TargetKind.VULKAN else 0
+
+
 def _vulkan_target(detail: str) -> Target:
     architecture = detail or _host_vulkan_architecture()
     flags: tuple[str, ...]

@@ -10,6 +10,8 @@ import pytest
 import adze
 import adze.numpy as xp
 from adze.passes.lower.forms import reductions
+from adze.passes.lower.iree.ended_loops import EndedLoops
+from adze.runtime.errors import FailedCallError
 
 from ..selection import quick_first
 from .drivers import needs_vulkan
@@ -69,3 +71,44 @@ def test_iree_still_loses_nan(monkeypatch: pytest.MonkeyPatch) -> None:
     x[7] = np.nan
     compiled = adze.trace(xp.max, x).lower("vulkan").compile(cache=False)
     assert np.asarray(compiled(x)) == 1
+
+
+def summed(x: Any) -> Any:
+    return xp.sum(x, axis=1)
+
+
+def scattered(places: Any, x: Any) -> Any:
+    return xp.zeros(10).at[places].add(x)
+
+
+def refused(compiled: Any, *arrays: np.ndarray) -> None:
+    with pytest.raises(FailedCallError, match="lavapipe would leave out some of more than"):
+        compiled(*arrays)
+
+
+@pytest.mark.vulkan
+@needs_vulkan
+def test_more_elements_than_lavapipe_has_iterations_are_refused() -> None:
+    x = np.ones((1, 520_001), np.float32)
+    of_any = adze.trace(summed, adze.ShapeDtype((1, "n"))).lower("vulkan:lavapipe").compile()
+    assert of_any(x[:, 1:]) == 520_000
+    refused(of_any, x)
+    assert adze.trace(summed, x).lower("vulkan:lavapipe").compile()(x) == 520_001
+    refused(adze.jit(summed, device="vulkan"), np.ones((2, 70_000), np.complex64))
+
+
+@pytest.mark.vulkan
+@needs_vulkan
+def test_more_updates_than_lavapipe_has_iterations_are_refused() -> None:
+    places, x = np.arange(65_001, dtype=np.int32) % 10, np.ones(65_001, np.float32)
+    refused(adze.jit(scattered, device="vulkan"), places, x)
+    np.testing.assert_array_equal(adze.jit(scattered, device="vulkan")(places[1:], x[1:]), [6500.0] * 10)
+
+
+@pytest.mark.vulkan
+@needs_vulkan
+def test_lavapipe_still_ends_reductions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(EndedLoops, "run", lambda self, module: False)
+    monkeypatch.setenv("ADZE_CACHE", "0")
+    of_any = adze.trace(summed, adze.ShapeDtype((1, "n"))).lower("vulkan:lavapipe").compile()
+    assert of_any(np.ones((1, 600_000), np.float32)) == 524_280
