@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ....dialects.types import INT32
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
@@ -17,12 +19,14 @@ from ..routines import routine
 from .cholesky import from_lower, symmetrized
 from .matrix_arguments import (
     adjoint,
+    conjugate,
     diagonal,
     epsilon,
     is_complex,
     is_empty,
     is_less,
     is_named,
+    phase,
     positions,
     real_dtype,
     real_part,
@@ -37,6 +41,7 @@ from .tridiagonal import conquered, reduced
 # The largest matrix that is rotated as a whole: twice as slow at this size as dividing it, but compiled in
 # half the time (3 s instead of 6). At 64 dividing is 3 times as fast, at 128 6 times.
 ROTATED = 32
+MANY = np.iinfo(np.int32).max  # beyond all positions
 
 
 class EighResult(NamedTuple):
@@ -50,8 +55,9 @@ def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> Eigh
     """Eigenvalues in ascending order and orthonormal eigenvectors: ``a @ v = v * w``.
 
     `a` counts as ``(a + a^H) / 2``; with `UPLO` only its lower ('L') or upper ('U') triangle is read, as in
-    NumPy. Eigenvectors have no canonical sign or phase. Their derivative is not finite where eigenvalues
-    coincide; that of the eigenvalues is then one of several.
+    NumPy. The first component of a vector that is not negligible is real, as LAPACK's, and positive, where
+    LAPACK has either sign. Derivatives of vectors have no component along them, as JAX's. They are not finite
+    where eigenvalues coincide; those of the eigenvalues are then one of several.
     """
     value = _hermitian("eigh", a, UPLO, symmetrize_input)
     return EighResult(*_eigh(value))
@@ -118,7 +124,20 @@ def _decomposed(a: Any, *, with_vectors: bool) -> tuple[Any, ...]:
         vectors = []
     # NaN or infinity anywhere makes all vectors NaN: rotations stop before their first sweep.
     nothing = xp.astype(0 * largest, a.dtype)
-    return (values * xp.squeeze(largest, -1), *(v + nothing for v in vectors))
+    return (values * xp.squeeze(largest, -1), *(_turned(v) + nothing for v in vectors))
+
+
+def _turned(v: Any) -> Any:
+    """Each column times the phase that makes its first component real and positive.
+
+    The phase of a component that is as small as rounding errors is arbitrary, so the first that is larger
+    than the root of `eps` counts. Every column of norm 1 has one.
+    """
+    rows = xp.expand_dims(positions(v.shape[-2]), -1)
+    is_negligible = squares(v) <= epsilon(v.dtype)
+    first = xp.min(xp.where(is_negligible, MANY, rows), axis=-2, keepdims=True)
+    head = xp.sum(xp.where(rows == first, v, xp.zeros_like(v)), axis=-2, keepdims=True, dtype=v.dtype)
+    return v * conjugate(phase(head))
 
 
 def _composed(a: Any, *, with_vectors: bool) -> tuple[Any, ...]:

@@ -107,6 +107,18 @@ def test_eigh_is_orthonormal_and_multiplies_back(n: int, dtype: Any) -> None:
     )
 
 
+@each_dtype
+@pytest.mark.parametrize("n", [1, 4, 9, 36])
+def test_eigenvectors_have_the_phases_of_lapack_up_to_the_sign(n: int, dtype: Any) -> None:
+    """The first component is real and positive; in blocks of zeros, that of the block is."""
+    a = hermitian(2, n, n, dtype=dtype)
+    a[1, : n // 2, n // 2 :] = a[1, n // 2 :, : n // 2] = 0
+    v, expected = np.asarray(xp.linalg.eigh(a)[1]), np.linalg.eigh(a.astype(np.complex128))[1]
+    heads = np.take_along_axis(expected, (abs(expected) > 1e-6).argmax(axis=-2)[:, None], axis=-2)
+    np.testing.assert_allclose(heads.imag, np.zeros_like(heads.imag), atol=1e-9)
+    np.testing.assert_allclose(v, expected * np.sign(heads.real), atol=5e4 * np.finfo(dtype).eps)
+
+
 @pytest.mark.each_value
 @each_dtype
 @pytest.mark.parametrize("shape", [(0, 0), (1, 1), (2, 2), (3, 0), (8, 3), (3, 8), (20, 17)])
