@@ -75,7 +75,27 @@ def _wofz(z: Any) -> Any:
 def _wofz_rule(primals: Any, tangents: Any) -> Any:
     (z,), (dz,) = primals, tangents
     w = _wofz(z)
-    return w, (2j / math.sqrt(math.pi) - 2 * z * w) * dz
+    # Where the terms of the equation `w' = 2j / sqrt(pi) - 2 z w` cancel, by the asymptotic series of the
+    # upper half plane.
+    is_upper = xp.imag(z) >= 0
+    upper = xp.where(is_upper, z, -z)
+    is_end = xp.isinf(xp.real(z)) | xp.isinf(xp.imag(z))
+    is_far = (xp.abs(z) > (5 if z.real.dtype == np.float32 else 10)) & ~is_end
+    inverse = 1 / xp.where(is_far, upper, 10)
+    far = -1j / math.sqrt(math.pi) * inverse * inverse * _far_slope(-0.5 * inverse * inverse)
+    below = xp.where(is_far & ~is_upper, z, 0)
+    far = far - 4 * below * xp.exp(-below * below)
+    near = 2j / math.sqrt(math.pi) - 2 * xp.where(is_far | is_end, 0, z) * w
+    return w, xp.where(is_end, 0, xp.where(is_far, far, near)) * dz
+
+
+def _far_slope(ratio: Any) -> Any:
+    """`1 - 3 r (1 - 5 r (1 - ...))`, the asymptotic series (DLMF 7.12.1) of `-sqrt(pi) x^2 erfcx'(x)` in
+    `r = 1 / (2 x^2)`, term by term."""
+    series = xp.ones_like(ratio)
+    for k in range(10, 0, -1):
+        series = 1 - (2 * k + 1) * ratio * series
+    return series
 
 
 def wofz(z: Any) -> Any:
@@ -108,12 +128,9 @@ def _erfcx_rule(primals: Any, tangents: Any) -> Any:
     # Where the two terms cancel, by the asymptotic series (DLMF 7.12.1), term by term.
     is_far = x > 10
     far = xp.where(is_far, x, 10.0)
-    ratio = 0.5 / far / far
-    series = xp.zeros_like(ratio)
-    for k in range(10, 0, -1):
-        series = -(2 * k + 1) * ratio * (1 + series)
+    distant = -_far_slope(0.5 / far / far) / far / far / math.sqrt(math.pi)
     slope = 2 * xp.where(is_far, 0.0, x) * value - 2 / math.sqrt(math.pi)
-    return value, xp.where(is_far, -(1 + series) / far / far / math.sqrt(math.pi), slope) * tangents[0]
+    return value, xp.where(is_far, distant, slope) * tangents[0]
 
 
 @stays_weak

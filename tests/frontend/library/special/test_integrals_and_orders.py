@@ -126,3 +126,19 @@ def test_what_is_not_there_is_refused() -> None:
     ):
         with pytest.raises(AdzeError, match=words):
             mistake()
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.complex64, 1e-5), (np.complex128, 1e-12)])
+def test_the_slope_of_wofz_far_away(dtype: type, tolerance: float) -> None:
+    from mpmath import mp
+
+    z = np.array([3, 5.5 + 0.1j, 20, 1e3 + 1j, 4.9 - 1j, 5.1 - 0.2j, 12 - 3j, -30 - 1e-3j, 1e6j]).astype(
+        dtype
+    )
+    slope = adze.jvp(special.wofz, (z,), (np.ones_like(z),))[1]
+    with mp.workdps(60):
+        points = [mp.mpc(v) for v in z.tolist()]
+        expected = [2j / mp.sqrt(mp.pi) - 2 * v * mp.exp(-v * v) * mp.erfc(-1j * v) for v in points]
+    np.testing.assert_allclose(slope, [complex(v) for v in expected], rtol=tolerance)
+    end = dtype([np.inf, -np.inf])
+    assert adze.jvp(special.wofz, (end,), (np.ones_like(end),))[1].tolist() == [0, 0]
