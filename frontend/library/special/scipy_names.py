@@ -128,11 +128,21 @@ def entr(x: Any) -> Any:
     """`-x * log(x)` for positive `x`, 0 at 0, `-inf` below."""
     (value,) = floats(x)
     is_positive = value > 0
-    inside = -value * xp.log(xp.where(is_positive, value, 1.0))
+    inside = -_times_own_log(xp.where(is_positive | xp.isnan(value), value, 1.0))
     outside = xp.where(value == 0, _steep_zero(value, value == 0), -xp.inf)
     # A factor and not a branch: a slope of NaN would be one of all elements, whose cotangents there are 0.
     is_number = xp.where(xp.isnan(value), xp.nan, 1.0)
     return xp.where(is_positive | xp.isnan(value), inside, outside) * is_number
+
+
+@custom_jvp
+def _times_own_log(x: Any) -> Any:
+    return x * xp.log(x)
+
+
+@_times_own_log.defjvp
+def _times_own_log_rule(primals: Any, tangents: Any) -> Any:
+    return _times_own_log(*primals), (xp.log(primals[0]) + 1) * tangents[0]
 
 
 @stays_weak
@@ -144,9 +154,29 @@ def rel_entr(p: Any, q: Any) -> Any:
     left, right = floats(p, q)
     both = (left > 0) & (right > 0)
     is_edge = (left == 0) & (right >= 0)
-    ratio = xp.where(both, left, 1.0) / xp.where(both, right, 1.0)
+    inside = _times_log_of_ratio(xp.where(both, left, 1.0), xp.where(both, right, 1.0))
     outside = xp.where(xp.isnan(left) | xp.isnan(right), xp.nan, xp.where(is_edge, 0.0, xp.inf))
-    return xp.where(both, left * xp.log(ratio), outside)
+    return xp.where(both, inside, outside)
+
+
+@custom_jvp
+def _times_log_of_ratio(p: Any, q: Any) -> Any:
+    return p * _log_of_ratio(p, q, p / q)
+
+
+def _log_of_ratio(p: Any, q: Any, ratio: Any) -> Any:
+    limits = np.finfo(ratio.dtype) if ratio.dtype.kind == "f" else np.finfo(np.float32)
+    is_out = (ratio < float(limits.tiny)) | (ratio > float(limits.max))
+    return xp.where(is_out, xp.log(p) - xp.log(q), xp.log(xp.where(is_out, 1.0, ratio)))
+
+
+# Without a division by the ratio, which is 0 at an infinite `q`.
+@_times_log_of_ratio.defjvp
+def _times_log_of_ratio_rule(primals: Any, tangents: Any) -> Any:
+    p, q = primals
+    ratio = p / q
+    slope = _log_of_ratio(p, q, ratio) + 1
+    return _times_log_of_ratio(p, q), slope * tangents[0] - ratio * tangents[1]
 
 
 @stays_weak

@@ -60,7 +60,7 @@ def _zeta(x: Any, q: Any) -> Any:
     is_inside = is_below | ((x > 1) & (q > 0) & (q < xp.inf))
     x_ = xp.where(is_inside, x, 2.0)
     q_ = xp.where(is_below, q - xp.floor(q), xp.where(is_inside, q, 1.0))
-    before = _of_positive(x_, xp.where(is_below, 1 - q_, 1.0))
+    before = _of_positive(x_, xp.where(is_below, xp.ceil(q) - q, 1.0))
     before = before - _of_positive(x_, xp.where(is_below, 1 - q, 1.0))
     before = xp.where(xp.remainder(x_, 2) == 0, before, -before)
     total = _of_positive(x_, q_) + xp.where(is_below, before, 0.0)

@@ -30,6 +30,12 @@ def test_known_values() -> None:
     assert special.zeta(2.0, np.inf) == 0 and special.polygamma(1, np.inf) == 0
 
 
+def test_polygamma_beside_negative_poles() -> None:
+    gaps = np.array([1e-10, 1e-20, 1e-5])  # to the pole at 0, where the leading term and the constant are all
+    np.testing.assert_allclose(special.polygamma(1, -gaps), 1 / gaps**2 + np.pi**2 / 6, rtol=1e-9)
+    np.testing.assert_allclose(special.polygamma(2, -gaps), 2 / gaps**3 - 2.404113806319188, rtol=1e-9)
+
+
 def test_slopes_in_both_arguments() -> None:
     x, q, h = np.float64(1.3), np.float64(2.2), 1e-5
     in_x, in_q = adze.grad(special.zeta, (0, 1))(x, q)
@@ -52,6 +58,16 @@ def test_functions_beside_poles() -> None:
     z = np.complex128([0.2 + 0.3j, 1 - 2j, -2.5 + 1e-3j, 5])
     np.testing.assert_allclose(special.gamma(z), scipy.special.gamma(z), rtol=1e-12)
     np.testing.assert_allclose(special.erfcx(z[:2]), scipy.special.erfcx(z[:2]), rtol=1e-12)
+
+
+def test_slopes_of_entropies_at_infinity() -> None:
+    """Those of JAX; the quotient of two numbers may be out of range."""
+    assert adze.grad(special.entr)(np.float64(np.inf)) == -np.inf
+    for function, in_q in ((special.rel_entr, 0), (special.kl_div, 1)):
+        slopes = adze.vmap(adze.grad(function, (0, 1)))(np.array([1.7, np.inf]), np.array([np.inf, 1.7]))
+        assert np.asarray(slopes).tolist() == [[-np.inf, np.inf], [in_q, -np.inf]]
+    far = np.array([1e-300, 1e300, 1e-40]), np.array([1e300, 1e-10, 1e300])
+    np.testing.assert_allclose(special.rel_entr(*far), scipy.special.rel_entr(*far), rtol=1e-14)
 
 
 def test_slopes_of_incomplete_gamma_functions_at_the_edges() -> None:
