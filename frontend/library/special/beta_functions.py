@@ -9,7 +9,10 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
+import numpy as np
+
 from ...tracing.interpreter import ops
+from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
 from ..numpy.elementwise_decorator import in_float32
 from ..numpy.promotion import stays_weak
@@ -46,7 +49,23 @@ def _betaln(a: Any, b: Any) -> Any:
     is_inverse = right | (left & ~whole)
     value = xp.where(is_inverse, _LOG_PI - factor - inner, inner) + sines
     edge = xp.where(xp.isnan(total) | (small == -xp.inf), xp.nan, xp.where(small > 0, -xp.inf, xp.inf))
+    is_zero = ((a == 0) | (b == 0)) & xp.isfinite(total)
+    edge = xp.where(is_zero, _log_at_zero(xp.where(is_zero, a, 1.0), xp.where(is_zero, b, 1.0)), edge)
     return xp.where(is_edge, edge, value)
+
+
+@custom_jvp
+def _log_at_zero(a: Any, b: Any) -> Any:
+    """`betaln` where an argument is 0: infinite, with an infinite slope in it."""
+    return xp.full_like(a + b, xp.inf)
+
+
+@_log_at_zero.defjvp
+def _log_at_zero_rule(primals: Any, tangents: Any) -> Any:
+    a, b = primals
+    whole = ops.digamma(a + b)
+    slopes = (ops.digamma(a) - whole) * tangents[0] + (ops.digamma(b) - whole) * tangents[1]
+    return _log_at_zero(a, b), slopes
 
 
 def _log_sine(z: Any, is_meant: Any) -> Any:
@@ -96,7 +115,18 @@ def _beta(a: Any, b: Any) -> Any:
     is_zero = _is_pole(a + b) & ~_is_pole(a) & ~_is_pole(b)
     left, right = xp.where(is_zero, 1, a), xp.where(is_zero, 1, b)
     sign = gammasgn(left + 0.0) * gammasgn(right + 0.0) * gammasgn(left + right + 0.0)  # a pole has none
-    return xp.where(is_zero, 0, sign * xp.exp(_betaln(left, right)))
+    zero = _beta_at_zero(xp.where(is_zero, a, -0.5), xp.where(is_zero, b, -0.5))
+    return xp.where(is_zero, zero, sign * xp.exp(_betaln(left, right)))
+
+
+def _beta_at_zero(a: Any, b: Any) -> Any:
+    """`beta` where `a + b` is a pole of the gamma function: 0, with all derivatives, by its reflection."""
+    total = a + b
+    whole = xp.round(total)
+    exponent = ops.lgamma(a) + ops.lgamma(b) + ops.lgamma(1 - total)
+    size = xp.exp(xp.minimum(exponent, math.log(float(np.finfo(a.dtype).max)) - 1)) / math.pi
+    sign = gammasgn(a) * gammasgn(b) * xp.where(xp.remainder(whole, 2) == 0, 1.0, -1.0).astype(a.dtype)
+    return sign * size * xp.sin(math.pi * (total - whole))
 
 
 @stays_weak

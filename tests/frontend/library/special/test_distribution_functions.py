@@ -99,6 +99,21 @@ def test_derivatives_of_beta_functions() -> None:
         np.testing.assert_allclose(slope, expected, rtol=1e-8)
 
 
+def test_slopes_of_beta_functions_at_their_ends() -> None:
+    """Infinite where an argument is 0; at a zero of the function, those of `1 / gamma` (DLMF 5.7.1)."""
+    betaln, beta = (adze.grad(f, (0, 1)) for f in (special.betaln, special.beta))
+    assert [float(v) for v in betaln(np.float64(1.7), np.float64(0))] == [0, -np.inf]
+    assert beta(np.float64(1.7), np.float64(0))[1] == -np.inf
+    gamma = scipy.special.gamma
+    for a, b, factor in ((-3.25, 1.25, 2), (-1.5, 0.5, -1), (0.25, -0.25, 1)):
+        slope = gamma(a) * gamma(b) * factor
+        np.testing.assert_allclose(beta(np.float64(a), np.float64(b)), [slope] * 2, rtol=1e-13)
+    in_a = adze.grad(adze.grad(special.beta))(np.float64(-1.5), np.float64(0.5))
+    h = 1e-4
+    steps = [scipy.special.beta(-1.5 + k * h, 0.5) for k in (-1, 1)]
+    np.testing.assert_allclose(in_a, sum(steps) / h**2, rtol=1e-5)
+
+
 def test_beta_functions_of_halves_are_rounded_once() -> None:
     a, b = np.meshgrid(np.float16([0.5, 3, 12]), np.float16([0.25, 7, 9]))
     for name in ("betaln", "beta", "binom"):
