@@ -32,6 +32,30 @@ from .scipy_names import floats
 # The coefficients of the series of log Gamma in odd powers of 1 / a (Abramowitz and Stegun 6.1.41).
 _STIRLING: Final = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
 _STIRLING_FROM: Final = 10.0
+# Riemann's zeta function less 1, from 2 on: the coefficients of log Gamma(1 + a) (DLMF 5.7.3).
+_ZETA_LESS_ONE: Final = (
+    0.6449340668482264,
+    0.2020569031595943,
+    0.08232323371113819,
+    0.03692775514336993,
+    0.01734306198444914,
+    0.008349277381922827,
+    0.00407735619794434,
+    0.0020083928260822143,
+    0.0009945751278180853,
+    0.0004941886041194645,
+    0.0002460865533080483,
+    0.00012271334757848915,
+    6.124813505870483e-05,
+    3.058823630702049e-05,
+    1.528225940865187e-05,
+    7.637197637899763e-06,
+    3.81729326499984e-06,
+    1.908212716553939e-06,
+    9.539620338727962e-07,
+    4.769329867878064e-07,
+)
+_SMALL: Final = 0.3
 _MOST_TERMS: Final = 1e6
 """Of a continued fraction. The incomplete beta function needs so many for parameters of 1e11: it is NaN
 beyond."""
@@ -68,10 +92,16 @@ def betainc(a: Any, b: Any, x: Any) -> Any:
     `beta(a, b)`; NaN outside `a, b >= 0` and `0 <= x <= 1`, and where both parameters are 0 or infinite. It
     has a derivative in `x` only."""
 
-    def fixed(a: Any, b: Any, x: Any) -> Any:
-        return _beta(constant(a, "betainc", "a"), constant(b, "betainc", "b"), x)
+    return of_reals("betainc", functools.partial(_fixed_beta, _beta), a, b, x)
 
-    return of_reals("betainc", fixed, a, b, x)
+
+def betainc_upper(a: Any, b: Any, x: Any) -> Any:
+    """`1 - betainc(a, b, x)`, accurate where it is small, and where `1 - x` has lost digits of `x`."""
+    return of_reals("betainc", functools.partial(_fixed_beta, _upper_beta), a, b, x)
+
+
+def _fixed_beta(function: Callable[..., Any], a: Any, b: Any, x: Any) -> Any:
+    return function(constant(a, "betainc", "a"), constant(b, "betainc", "b"), x)
 
 
 def constant(x: Any, function: str, name: str) -> Any:
@@ -195,7 +225,8 @@ def _regularized(a: Any, x: Any, *, is_lower: bool) -> Any:
     power = _power(a_, x_)
     lower = power * _series(a_, xp.where(is_series, x_, 0.0))
     upper = power * a_ * _fraction(a_, xp.where(is_series, 2 * a_ + 2, x_))
-    lower, upper = xp.where(is_series, lower, 1 - upper), xp.where(is_series, 1 - lower, upper)
+    beside = 1 - lower if is_lower else xp.where(a_ < _SMALL, _upper_of_small(a_, x_), 1 - lower)
+    lower, upper = xp.where(is_series, lower, 1 - upper), xp.where(is_series, beside, upper)
     of_large_a = of_large(xp.where(is_large, a, LARGE), xp.where(is_large, x, LARGE))
     value = xp.where(is_large, of_large_a[0 if is_lower else 1], lower if is_lower else upper)
     # An infinite x is beyond all, an infinite a before all but that; a of zero is all at zero.
@@ -205,6 +236,25 @@ def _regularized(a: Any, x: Any, *, is_lower: bool) -> Any:
     both = xp.isinf(a) & xp.isinf(x)
     edge = xp.where(is_edge & ~both, edge, xp.nan)
     return xp.where(is_inside, value, edge if is_lower else 1 - edge)
+
+
+def _upper_of_small(a: Any, x: Any) -> Any:
+    """The upper function for `a < _SMALL` and `x < 1 + a`, which is as small as `a`.
+
+    It is 1 less the lower function `x^a / gamma(a + 1) (1 + a s)`, where `s` is the sum of
+    `(-x)^n / (n! (a + n))` (DLMF 8.7.1).
+    """
+    a = xp.minimum(a, _SMALL)
+    x = xp.minimum(x, 1 + _SMALL)
+    total = xp.zeros_like(a)
+    for k in range(len(_ZETA_LESS_ONE) + 1, 1, -1):
+        total = _ZETA_LESS_ONE[k - 2] / k - a * total
+    log_gamma = -xp.log1p(a) + a * (1 - float(np.euler_gamma)) + a * a * total
+    s = xp.zeros_like(a)
+    for n in range(22, 0, -1):
+        s = -x / n * (1 / (a + n) + s)
+    exponent = a * xp.log(x) - log_gamma
+    return -xp.expm1(exponent) - xp.exp(exponent) * a * s
 
 
 def _series(a: Any, x: Any) -> Any:
@@ -262,6 +312,15 @@ def _lentz(first: Any, terms: Callable[[Any], tuple[Any, Any]]) -> Any:
 
 @custom_jvp
 def _beta(a: Any, b: Any, x: Any) -> Any:
+    return _regularized_beta(a, b, x, is_lower=True)
+
+
+@custom_jvp
+def _upper_beta(a: Any, b: Any, x: Any) -> Any:
+    return _regularized_beta(a, b, x, is_lower=False)
+
+
+def _regularized_beta(a: Any, b: Any, x: Any, *, is_lower: bool) -> Any:
     is_valid = (a > 0) & (b > 0) & (x >= 0) & (x <= 1) & xp.isfinite(a) & xp.isfinite(b)
     is_inside = is_valid & (x > 0) & (x < 1)
     a_, b_, x_ = (xp.where(is_inside, v, s) for v, s in ((a, 1.0), (b, 1.0), (x, 0.5)))
@@ -270,11 +329,11 @@ def _beta(a: Any, b: Any, x: Any) -> Any:
     p, q = xp.where(is_left, a_, b_), xp.where(is_left, b_, a_)
     y = xp.where(is_left, x_, 1 - x_)
     tail = _beta_density(a_, b_, x_) * x_ * (1 - x_) / p * _beta_fraction(p, q, y)
-    probability = xp.where(is_left, tail, 1 - tail)
+    probability = xp.where(is_left == is_lower, tail, 1 - tail)
     # A parameter of 0 puts all at its end, an infinite one at the other.
     is_low, is_high = (a == 0) | xp.isposinf(b), (b == 0) | xp.isposinf(a)
     is_limit = (is_low != is_high) & (a >= 0) & (b >= 0) & (x >= 0) & (x <= 1)
-    edge = xp.where((x >= 1) | (is_low & (x > 0)), 1.0, 0.0)
+    edge = xp.where(((x >= 1) | (is_low & (x > 0))) == is_lower, 1.0, 0.0)
     return xp.where(is_inside, probability, xp.where(is_valid | is_limit, edge, xp.nan).astype(a.dtype))
 
 
@@ -283,6 +342,13 @@ def _beta_rule(primals: Any, tangents: Any) -> Any:
     a, b, x = primals
     da, db, dx = tangents
     return _beta(*primals), _beta_density(a, b, x) * dx + undefined_part([da, db], primals)
+
+
+@_upper_beta.defjvp
+def _upper_beta_rule(primals: Any, tangents: Any) -> Any:
+    a, b, x = primals
+    da, db, dx = tangents
+    return _upper_beta(*primals), -_beta_density(a, b, x) * dx + undefined_part([da, db], primals)
 
 
 def _beta_density(a: Any, b: Any, x: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import numpy as xp
 from ..special.beta_functions import betaln
-from ..special.incomplete import betainc, gammainc, gammaincc
+from ..special.incomplete import betainc, betainc_upper, gammainc, gammaincc
 from ..special.scipy_names import gammaln, i0e, log_ndtr, xlog1py, xlogy
 from .distributions import continuous
 
@@ -65,7 +65,7 @@ beta = continuous(
     ("a", "b"),
     logpdf=_beta_logpdf,
     cdf=lambda z, a, b: betainc(a, b, xp.clip(z, 0.0, 1.0)),
-    sf=lambda z, a, b: betainc(b, a, 1.0 - xp.clip(z, 0.0, 1.0)),
+    sf=lambda z, a, b: betainc_upper(a, b, xp.clip(z, 0.0, 1.0)),
 )
 
 pareto = continuous(
@@ -80,8 +80,12 @@ pareto = continuous(
 
 
 def _student_logpdf(z: Any, df: Any) -> Any:
-    normaliser = gammaln(0.5 * (df + 1)) - gammaln(0.5 * df) - 0.5 * xp.log(df * math.pi)
-    return normaliser - 0.5 * (df + 1) * xp.log1p(z * z / df)
+    """The normal one where `df` is infinite."""
+    is_normal = df == xp.inf
+    count = xp.where(is_normal, 1.0, df)
+    normaliser = -betaln(0.5 * count, 0.5) - 0.5 * xp.log(count)
+    value = normaliser - 0.5 * (count + 1) * xp.log1p(z * z / count)
+    return xp.where(is_normal, -0.5 * (z * z + math.log(2 * math.pi)), value)
 
 
 t = continuous("Student's distribution", ("df",), squares_scale=True, logpdf=_student_logpdf)
@@ -146,11 +150,20 @@ def _truncated_logpdf(z: Any, a: Any, b: Any) -> Any:
 
 
 def _truncated_logcdf(z: Any, a: Any, b: Any) -> Any:
-    return _of_interval(a, b, _log_mass(a, xp.clip(z, a, b)) - _log_mass(a, b))
+    middle = xp.clip(z, a, b)
+    return _of_interval(a, b, _log_share(_log_mass(a, middle), _log_mass(middle, b), _log_mass(a, b)))
 
 
 def _truncated_logsf(z: Any, a: Any, b: Any) -> Any:
-    return _of_interval(a, b, _log_mass(xp.clip(z, a, b), b) - _log_mass(a, b))
+    middle = xp.clip(z, a, b)
+    return _of_interval(a, b, _log_share(_log_mass(middle, b), _log_mass(a, middle), _log_mass(a, b)))
+
+
+def _log_share(part: Any, rest: Any, whole: Any) -> Any:
+    """`part - whole` of logarithms; of nearly all by the rest, which keeps its digits."""
+    share = part - whole
+    is_most = share > -0.5
+    return xp.where(is_most, xp.log1p(-xp.exp(xp.where(is_most, rest - whole, -1.0))), share)
 
 
 truncnorm = continuous(

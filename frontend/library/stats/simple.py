@@ -31,7 +31,8 @@ def _cauchy_quantile(low: Any, high: Any) -> Any:
     tail = xp.minimum(low, high)
     far = 1 / xp.tan(math.pi * xp.where(tail < 0.25, tail, 0.25))
     near = xp.tan(math.pi * (middle - 0.5))
-    return xp.where(low < 0.25, -far, xp.where(high < 0.25, far, near))
+    value = xp.where(low < 0.25, -far, xp.where(high < 0.25, far, near))
+    return xp.where(tail < 0, xp.nan, value)
 
 
 # 1 / (pi (1 + z^2)); the tails by atan2, which keeps small probabilities exact.

@@ -84,6 +84,24 @@ def test_large_arguments_near_each_other() -> None:
         np.testing.assert_allclose(far, [0, 0, 0, 0.5, 1], atol=1e-7)
 
 
+def test_the_upper_function_of_small_parameters() -> None:
+    """Values by mpmath with forty digits; 1 less the lower function has six of them."""
+    a = np.array([1e-10, 1e-300, 1e-5, 0.29, 1e-8, 1e-3])
+    x = np.array([1.0, 1.0, 0.5, 1.28, 1e-8, 1.0009])
+    expected = mpmath_upper(a, x)
+    np.testing.assert_allclose(np.asarray(special.gammaincc(a, x)), expected, rtol=1e-14)
+    single = np.asarray(special.gammaincc(np.float32(1e-5), np.float32([1.0, 0.5])))
+    np.testing.assert_allclose(single, mpmath_upper(np.float32([1e-5] * 2), np.float32([1, 0.5])), rtol=1e-6)
+
+
+def mpmath_upper(a: np.ndarray, x: np.ndarray) -> list[float]:
+    from mpmath import mp
+
+    with mp.workdps(40):
+        pairs = zip(a.tolist(), x.tolist(), strict=True)
+        return [float(mp.gammainc(mp.mpf(p), mp.mpf(q), regularized=True)) for p, q in pairs]
+
+
 def test_betainc_at_the_edges_of_its_parameters() -> None:
     x, edges = np.array([0, 1e-9, 0.5, 1]), np.array([0, 2, np.inf])
     a, b = edges[:, None, None], edges[None, :, None]

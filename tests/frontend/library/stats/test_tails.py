@@ -43,3 +43,18 @@ def test_the_lower_tail_of_gennorm() -> None:
     )
     slope = adze.vmap(adze.grad(lambda x: stats.gennorm.cdf(x, 1.5)))(x)
     np.testing.assert_allclose(np.asarray(slope), reference.gennorm.pdf(x, 1.5), rtol=1e-9)
+
+
+def test_probabilities_keep_their_digits() -> None:
+    """SciPy's values, the last by mpmath with forty digits."""
+    z, df = np.meshgrid([-9.0, 0.4, 2.5], [12, 1e6, 1e12, np.inf])
+    for name in ("logpdf", "pdf"):
+        expected = getattr(reference.t, name)(z, df)
+        np.testing.assert_allclose(getattr(stats.t, name)(z, df), expected, rtol=1e-12)
+    x = np.array([1e-12, 1e-3, 0.5, 0.999])
+    np.testing.assert_allclose(stats.beta.sf(x, 0.3, 2.0), reference.beta.sf(x, 0.3, 2.0), rtol=1e-13)
+    outside = np.array([-0.5, 1.5, np.nan])
+    assert np.isnan(stats.cauchy.ppf(outside)).all() and np.isnan(stats.cauchy.isf(outside)).all()
+    np.testing.assert_allclose(
+        stats.truncnorm.logcdf(8.0, 5.0, np.float64(9)), -2.1698230893488788e-09, rtol=1e-12
+    )
