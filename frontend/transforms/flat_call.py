@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
+
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
@@ -153,12 +155,18 @@ class FlatCall:
 
 
 def _lost_bits(value: Any) -> Any:
-    """What a weak number of 64 bits is more than the number of the default dtype that stands for it."""
+    """What a weak number of 64 bits is more than the number of the default dtype that stands for it; nothing
+    where that is not finite."""
     wide = wide_of(value)
     if wide is value:
         return None
     lost = ops.sub(wide, ops.convert(value, dtype=wide.dtype))
-    return None if isinstance(lost, Array) and not lost.numpy().any() else lost
+    if isinstance(lost, Array):
+        bits = lost.numpy()
+        kept = np.where(np.isfinite(bits), bits, np.zeros_like(bits))
+        return Array(kept) if kept.any() else None
+    zero = ops.zeros_like(lost)
+    return ops.select(ops.compare(ops.sub(lost, lost), zero, direction="EQ"), lost, zero)
 
 
 def pair(function: Callable[..., Any], value: Any) -> tuple[Any, Any]:

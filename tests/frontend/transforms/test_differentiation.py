@@ -521,3 +521,15 @@ def test_a_pullback_shows_what_it_keeps_of_arguments() -> None:
         pullback(value)
     with pytest.raises(adze.AdzeError, match="a pullback has no residuals"):
         pullback.replace(residuals=[])
+
+
+def test_infinite_python_numbers_are_differentiated_as_they_are() -> None:
+    """Such a number has no bits beyond float32 that the function could need."""
+    for x in (np.inf, -np.inf):
+        assert [float(v) for v in adze.jvp(lambda x: x * x, (x,), (1.0,))] == [np.inf, 2 * x]
+        assert float(adze.grad(lambda x: x * x)(x)) == 2 * x
+        assert float(adze.jit(adze.grad(xp.square))(x)) == 2 * x
+    assert np.isnan(adze.grad(lambda x: x * x)(np.nan))
+    assert complex(adze.jvp(lambda z: z + 1, (complex(np.inf, 0),), (1 + 0j,))[0]).real == np.inf
+    assert float(adze.grad(lambda x: x * np.float64(1))(0.1)) == 1
+    assert float(adze.value_and_grad(lambda x: x * np.float64(1))(0.1)[0]) == 0.1
