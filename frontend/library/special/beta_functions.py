@@ -20,7 +20,7 @@ from .scipy_names import floats, gammasgn
 
 _HALF_LOG_TWO_PI: Final = 0.5 * math.log(2 * math.pi)
 _LOG_PI: Final = math.log(math.pi)
-_STIRLING: Final = 8.0
+STIRLING: Final = 8.0
 """From here on Stirling's series has all digits of float64 with eight terms."""
 
 
@@ -82,20 +82,20 @@ def _of_positive(small: Any, large: Any) -> Any:
     """
     small, large = xp.where(small <= large, small, large), xp.where(small <= large, large, small)
     whole = ops.lgamma(small) + ops.lgamma(large) - ops.lgamma(small + large)
-    is_far = large >= _STIRLING
-    are_both = small >= _STIRLING
+    is_far = large >= STIRLING
+    are_both = small >= STIRLING
     p = xp.where(is_far, small, 1.0)
-    q = xp.where(is_far, large, _STIRLING)
-    difference = _remainder(q) - _remainder(p + q)
+    q = xp.where(is_far, large, STIRLING)
+    difference = stirling_remainder(q) - stirling_remainder(p + q)
     one = ops.lgamma(p) + p - p * xp.log(q) - (p + q - 0.5) * xp.log1p(p / q) + difference
-    p = xp.where(are_both, p, _STIRLING)
-    of_both = _remainder(p) + difference - 0.5 * xp.log(q) + _HALF_LOG_TWO_PI
+    p = xp.where(are_both, p, STIRLING)
+    of_both = stirling_remainder(p) + difference - 0.5 * xp.log(q) + _HALF_LOG_TWO_PI
     two = of_both + (p - 0.5) * xp.log(p / (p + q)) - q * xp.log1p(p / q)
     return xp.where(are_both, two, xp.where(is_far, one, whole))
 
 
-def _remainder(z: Any) -> Any:
-    """`lgamma(z) - ((z - 1/2) log(z) - z + log(2 pi) / 2)` for `z >= _STIRLING`."""
+def stirling_remainder(z: Any) -> Any:
+    """`lgamma(z) - ((z - 1/2) log(z) - z + log(2 pi) / 2)` for `z >= STIRLING`."""
     terms = (-3617 / 122400, 1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12)
     inverse = 1 / z
     square = inverse * inverse

@@ -2,8 +2,8 @@
 
 Each element is summed until its terms no longer count (Abramowitz and Stegun 6.5.29, 6.5.31 and 26.5.8; the
 fractions by Lentz's method, Numerical Recipes, section 6.2): one loop for all elements, in which those that
-are done keep their value. Where a sum would be long, `large_gamma.py` has the gamma functions. Slopes are
-closed formulas, or the implicit derivative of a quantile, so that no loop is differentiated.
+are done keep their value. Where a sum would be long, `large_gamma.py` and `large_beta.py` have them. Slopes
+are closed formulas, or the implicit derivative of a quantile, so that no loop is differentiated.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from ...tracing.locations import user_location_text
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
 from ..numpy.promotion import stays_weak
-from .beta_functions import betaln
+from . import large_beta
+from .beta_functions import STIRLING, betaln
 from .gamma_sample_slope import log_slope
 from .large_gamma import LARGE, NEAR, of_large
 from .scipy_names import floats
@@ -57,8 +58,7 @@ _ZETA_LESS_ONE: Final = (
 )
 _SMALL: Final = 0.3
 _MOST_TERMS: Final = 1e6
-"""Of a continued fraction. The incomplete beta function needs so many for parameters of 1e11: it is NaN
-beyond."""
+"""Of a continued fraction."""
 
 
 @stays_weak
@@ -323,13 +323,17 @@ def _upper_beta(a: Any, b: Any, x: Any) -> Any:
 def _regularized_beta(a: Any, b: Any, x: Any, *, is_lower: bool) -> Any:
     is_valid = (a > 0) & (b > 0) & (x >= 0) & (x <= 1) & xp.isfinite(a) & xp.isfinite(b)
     is_inside = is_valid & (x > 0) & (x < 1)
-    a_, b_, x_ = (xp.where(is_inside, v, s) for v, s in ((a, 1.0), (b, 1.0), (x, 0.5)))
+    is_large = is_inside & large_beta.is_large(a, b)
+    of_large = large_beta.of_large(*(xp.where(is_large, v, s) for v, s in ((a, 1e8), (b, 1e8), (x, 0.5))))
+    is_summed = is_inside & ~is_large
+    a_, b_, x_ = (xp.where(is_summed, v, s) for v, s in ((a, 1.0), (b, 1.0), (x, 0.5)))
     # Of both tails the one whose fraction converges fast.
     is_left = x_ < (a_ + 1) / (a_ + b_ + 2)
     p, q = xp.where(is_left, a_, b_), xp.where(is_left, b_, a_)
     y = xp.where(is_left, x_, 1 - x_)
     tail = _beta_density(a_, b_, x_) * x_ * (1 - x_) / p * _beta_fraction(p, q, y)
     probability = xp.where(is_left == is_lower, tail, 1 - tail)
+    probability = xp.where(is_large, of_large[0 if is_lower else 1], probability)
     # A parameter of 0 puts all at its end, an infinite one at the other.
     is_low, is_high = (a == 0) | xp.isposinf(b), (b == 0) | xp.isposinf(a)
     is_limit = (is_low != is_high) & (a >= 0) & (b >= 0) & (x >= 0) & (x <= 1)
@@ -356,6 +360,9 @@ def _beta_density(a: Any, b: Any, x: Any) -> Any:
     is_inside = (x > 0) & (x < 1)
     middle = xp.where(is_inside, x, 0.5)
     inside = xp.exp(logarithm + (a - 1) * xp.log(middle) + (b - 1) * xp.log1p(-middle))
+    is_near = is_inside & large_beta.density_is_near(a, b, middle)
+    near = (xp.where(is_near, v, s) for v, s in ((a, STIRLING), (b, STIRLING), (x, 0.5)))
+    inside = xp.where(is_near, large_beta.density(*near), inside)
     # At the ends by powers, whose derivatives are right there. The bound is far above the logarithm wherever
     # a power is not 0.
     end = xp.where(is_inside, 0.5, x)

@@ -30,9 +30,9 @@ _TERMS: Final = {True: (3, 8), False: (5, 17)}
 def of_large(a: Any, x: Any) -> tuple[Any, Any]:
     """The lower and the upper function."""
     off = (x - a) / a
-    half_square = _half_square(off)
-    eta = xp.sign(off) * xp.sqrt(2 * half_square)
-    exponent = a * half_square
+    square = half_square(off)
+    eta = xp.sign(off) * xp.sqrt(2 * square)
+    exponent = a * square
     series = xp.zeros_like(a)
     for row in reversed(_coefficients(*_TERMS[a.dtype == FLOAT32])):
         total = xp.zeros_like(a)
@@ -44,7 +44,7 @@ def of_large(a: Any, x: Any) -> tuple[Any, Any]:
     return 0.5 * ops.erfc(-root) - rest, 0.5 * ops.erfc(root) + rest
 
 
-def _half_square(off: Any) -> Any:
+def half_square(off: Any) -> Any:
     """`off - log(1 + off)` without cancellation: with `r = off / (2 + off)`, it is `off r` less the rest of
     the series of `log((1 + r) / (1 - r))`."""
     r = off / (2 + off)

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.special as reference
+import scipy.stats
 
 import adze
 from adze import lax
 from adze.dialects.errors import AdzeError
+from adze.frontend.library.special.incomplete import betainc_upper
 from adze.scipy import special
 
 from ....selection import quick_first
@@ -117,9 +119,28 @@ def test_comb_of_large_numbers_and_entropies_of_nan() -> None:
 
 def test_a_continued_fraction_ends() -> None:
     with np.errstate(all="ignore"):
-        assert np.isnan(np.asarray(special.betainc(np.float32(1e30), np.float32(1e30), np.float32(0.5))))
+        assert special.betainc(np.float32(1e30), np.float32(1e30), np.float32(0.5)) == 0.5
         near = np.asarray(special.betainc(1e6, 1e6, np.array([0.4996, 0.5])))
     np.testing.assert_allclose(near, reference.betainc(1e6, 1e6, [0.4996, 0.5]), rtol=1e-9)
+
+
+def test_betainc_of_large_parameters() -> None:
+    """To what one rounding of `x` and of the mean amounts to; SciPy in float64 is the oracle."""
+    dtype = np.float32
+    a = np.array([20, 300, 1e4, 1e5, 3e6, 1e9, 1e11]).astype(dtype)[:, None]
+    b, z = a * dtype([[0.25, 1, 3]]), np.array([-3, -1, 0, 0.5, 2])[:, None, None]
+    mean = a.astype(np.float64) / (a.astype(np.float64) + b)
+    deviation = np.sqrt(mean * (1 - mean) / (a.astype(np.float64) + b + 1))
+    x = (mean + z * deviation).astype(dtype)
+    wide = [v.astype(np.float64) for v in (a, b, x)]
+    bound = 20 * np.finfo(dtype).eps * (1 + mean / deviation)
+    density = scipy.stats.beta.pdf(wide[2], wide[0], wide[1])
+    for function, sign in ((special.betainc, 1), (betainc_upper, -1)):
+        value, slope = adze.jvp(lambda x, f=function: f(a, b, x), (x,), (np.ones_like(x),))
+        error = np.abs(value - (reference.betainc if sign == 1 else reference.betaincc)(*wide))
+        assert (error <= bound).all(), (error / bound).max()
+        error = np.abs(sign * np.asarray(slope) * deviation - density * deviation)
+        assert (error <= 5 * bound).all(), (error / bound).max()
 
 
 EDGES = np.array(
