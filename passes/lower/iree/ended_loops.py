@@ -7,8 +7,9 @@ Idea: lanes share a plain reduction, and IREE divides those of known sizes. A ru
 kernel writes first values before. Reductions of a function may become one kernel, whose loops end together:
 four at most, as those of a norm of rows and what is computed of them. A scatter is a kernel of its own.
 
-Symptom: silently, the sum of 3 million ones is 524,280: a kernel leaves its loops after 65,535 iterations.
-Seen in: Mesa 22.3 (its loop limiter); no GPU has it.
+Symptom: silently, the sum of 3 million ones is 524,280: a kernel leaves its loops after 65,535 iterations,
+    the limit of Mesa 22.3. No GPU has it.
+Seen in: IREE 3.13.
 Smallest: `sum(x, axis=1)` of f32[1,n] on lavapipe, with 600,000 elements; of c64[2,300000];
     `zeros(10).at[i].add(v)` of 200,000 updates.
 Goes when: `tests/gpu/test_reductions.py::test_lavapipe_still_ends_reductions` fails.
