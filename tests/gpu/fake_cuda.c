@@ -215,6 +215,7 @@ Result cuLaunchHostFunc(Stream *stream, void (*function)(void *), void *data) {
 
 /* Memory. */
 enum { DEVICE, HOST, POOL };
+enum { UNWRITTEN = 0xff }; /* each byte of memory that nobody wrote: NaN */
 static Result take(void **start, size_t size, int kind) {
   int is_host = kind == HOST;
   int device = current();
@@ -227,6 +228,7 @@ static Result take(void **start, size_t size, int kind) {
     free(block);
     return OUT_OF_MEMORY;
   }
+  memset(block->start, UNWRITTEN, size);
   block->size = size, block->device = device, block->is_host = is_host, block->is_pool = kind == POOL, block->next = blocks;
   blocks = block;
   if (!is_host) used[device] += size;

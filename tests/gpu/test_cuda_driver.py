@@ -299,7 +299,7 @@ class Held:
 
 result = adze.jit(lambda x: x.T, device="cuda:1")(np.ones((2, 3), np.float32))
 shared = import_array(Held())
-said["shared"] = [shared.device.name, np.asarray(shared).tolist() == np.asarray(result).tolist()]
+said["shared"] = [shared.device.name, np.asarray(shared).tobytes() == np.asarray(result).tobytes()]
 
 def compile_and_call():
     plus_two = adze.jit(lambda x: x + 2, device="cuda:1")
