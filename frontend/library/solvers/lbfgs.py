@@ -48,10 +48,7 @@ def lbfgs(
     `status` is 0 when converged, else 1 to 3 for a limit, 4 for too small a decrease, 5 where no step was
     found.
     """
-    limits = [settings.get(name) for name in ("maxiter", "maxfun", "maxgrad")]
-    if all(limit is None for limit in limits):
-        limits[0] = 200 * x.shape[0]
-    maxiter, maxfun, maxgrad = (np.inf if limit is None else limit for limit in limits)
+    limits = _limits(settings, x.shape[0])
     most, ftol = settings.get("maxcor", MAXCOR), settings.get("ftol", FTOL)
     trials = settings.get("maxls", MAXLS)
 
@@ -65,11 +62,7 @@ def lbfgs(
         is_kept = curvature > 0
         calls = s.calls + found.calls
         is_converged = size(found.g) < gtol
-        status = xp.where(s.f - found.f < ftol, 4, 0)
-        for number, (value, limit) in ((3, (s.calls, maxgrad)), (2, (s.calls, maxfun)), (1, (s.k, maxiter))):
-            status = xp.where(value >= limit, number, status)
-        status = xp.where((found.chosen > 0) & xp.isfinite(found.f), status, 5)
-        status = xp.where(is_converged, 0, status).astype(np.int32)
+        status = xp.where(is_converged, 0, _status(s, found, ftol, limits)).astype(np.int32)
 
         def pushed(history: Any, new: Any) -> Any:
             return xp.where(is_kept, xp.roll(history, -1, axis=0).at[-1].set(new), history)
@@ -99,6 +92,23 @@ def lbfgs(
     is_success = (end.status == 0) & xp.isfinite(end.f)
     counts = {"nfev": end.calls, "njev": end.calls, "nit": end.k}
     return {"x": end.x, "success": is_success, "status": end.status, "fun": end.f, "jac": end.g, **counts}
+
+
+def _limits(settings: dict[str, Any], variables: int) -> list[Any]:
+    """The most iterations, values and gradients; 200 iterations a variable where none of them is limited."""
+    limits = [settings.get(name) for name in ("maxiter", "maxfun", "maxgrad")]
+    if all(limit is None for limit in limits):
+        limits[0] = 200 * variables
+    return [np.inf if limit is None else limit for limit in limits]
+
+
+def _status(s: _State, found: Any, ftol: Any, limits: list[Any]) -> Any:
+    """Why the iterations end behind a step that did not converge, 0 where they go on."""
+    status = xp.where(s.f - found.f < ftol, 4, 0)
+    counts = (s.k, s.calls, s.calls)
+    for number, value, limit in reversed(list(zip((1, 2, 3), counts, limits, strict=True))):
+        status = xp.where(value >= limit, number, status)
+    return xp.where((found.chosen > 0) & xp.isfinite(found.f), status, 5)
 
 
 def _direction(s: _State, most: int) -> Any:

@@ -70,19 +70,8 @@ def reflections(*, is_complete: bool = False, with_q: bool = True) -> MakeKernel
         panel = lanes.panel
         is_one_panel = known(columns) <= panel and (not is_complete or known(width) <= panel)
         count = workgroups(batch)
-        length = lanes.stride(rows + lanes.width)
-        buffers = [
-            scratch(count, lanes.padded(columns), length, lanes),
-            *([scratch(count, lanes.padded(width), length, lanes)] if with_q else []),
-            scratch(count, 2 * lanes.padded(columns), panel, lanes),
-            scratch(count, lanes.width, lanes.stride(most(width, columns)), lanes),
-        ]
-        if not is_one_panel:
-            buffers += [
-                scratch(count, panel, length, lanes),
-                scratch(count, lanes.padded(rows), panel, lanes),
-                scratch(count, 2 * ROWS, panel, lanes),
-            ]
+        sizes = _scratch_sizes(lanes, (rows, columns), width, with_q=with_q, is_one_panel=is_one_panel)
+        buffers = [scratch(count, *size, lanes) for size in sizes]
 
         def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
             source, *outputs = Array(operands[0]), *(Array(each) for each in written[: 1 + with_q])
@@ -119,6 +108,25 @@ def reflections(*, is_complete: bool = False, with_q: bool = True) -> MakeKernel
         return Kernel(name, (*kept, *buffers), emit, (machine,), (count,), has_parts=lanes.parts > 1)
 
     return make
+
+
+def _scratch_sizes(
+    lanes: Lanes, sizes: tuple[Place, Place], width: Place, *, with_q: bool, is_one_panel: bool
+) -> list[tuple[Place, Place]]:
+    """The rows and columns of the scratch of one matrix of these sizes, `q` having `width` columns: a copy, a
+    basis with `q`, factors, a strip, and what panels are applied with."""
+    rows, columns = sizes
+    panel, length = lanes.panel, lanes.stride(rows + lanes.width)
+    found = [
+        (lanes.padded(columns), length),
+        (2 * lanes.padded(columns), panel),
+        (lanes.width, lanes.stride(most(width, columns))),
+    ]
+    if with_q:
+        found.insert(1, (lanes.padded(width), length))
+    return (
+        found if is_one_panel else [*found, (panel, length), (lanes.padded(rows), panel), (2 * ROWS, panel)]
+    )
 
 
 @dataclass(frozen=True, slots=True)
