@@ -15,6 +15,7 @@ from ...tracing.jax_rules import follows_jax
 from .arguments import (
     argument_error,
     concretization_error,
+    count_array,
     dtype_error,
     float_value,
     full_like,
@@ -145,12 +146,12 @@ def _bin_of(value: Any, edges: Any) -> Any:
     place = subtract(places_among(edges, value, side="right"), 1)
     last = edges[-1]
     at_end = ops.compare(*operands(value, last), direction="EQ")
-    place = where(at_end, np.int64(count - 1), place)
+    place = where(at_end, count_array(count - 1, INT64), place)
     beyond = ops.compare(*operands(value, last), direction="GT")
     is_number = ops.compare(value, value, direction="EQ")
     outside = where(is_number, beyond, True)
     # A scatter drops what lies outside on either side; -1 would be counted from nowhere, not from the end.
-    return where(outside, np.int64(count), place)
+    return where(outside, count_array(count, INT64), place)
 
 
 def histogramdd(

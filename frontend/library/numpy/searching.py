@@ -180,8 +180,9 @@ def searchsorted(
 ) -> Any:
     """Where each of `v` belongs in the ascending vector `a`, as int64: before equal elements or after.
 
-    A binary search of `ceil(log2(n + 1))` unrolled steps; `method` is a hint. NaNs belong at the end. In
-    programs written for JAX the places are int32, unless `a` is longer than these reach.
+    A binary search of `ceil(log2(n + 1))` steps, unrolled where the length of `a` is known; `method` is a
+    hint. NaNs belong at the end. In programs written for JAX the places are int32, unless `a` is longer than
+    these reach.
     """
     places = places_among(a, v, *args, side=side, sorter=sorter)
     is_long = isinstance(size := asarray_of(a).shape[0], int) and size > np.iinfo(np.int32).max
@@ -202,7 +203,7 @@ def places_among(a: Any, v: Any, *args: Any, side: str = "left", sorter: Any = N
         table = take(table, order)
     size = table.shape[0]
     if not isinstance(size, int):
-        return _count_before(table, wanted, side)
+        return _halve(table, wanted, side)
     dtype = INT32 if size < 1 << 30 else INT64
     low = ops.broadcast_in_dim(count_array(0, dtype), shape=wanted.shape, dimensions=())
     if size == 0:
@@ -238,13 +239,23 @@ def _is_before(element: Any, wanted: Any, side: str) -> Any:
     return ops.or_(plain, ops.and_(wanted_is_nan, ops.compare(element, element, direction="EQ")))
 
 
-def _count_before(table: Any, wanted: Any, side: str) -> Any:
-    """The same by counting, for a vector of dynamic length."""
-    shape = (*wanted.shape, table.shape[0])
-    rows = ops.broadcast_in_dim(wanted, shape=shape, dimensions=tuple(range(wanted.ndim)))
-    columns = ops.broadcast_in_dim(table, shape=shape, dimensions=(wanted.ndim,))
-    before = ops.convert(_is_before(columns, rows, side), dtype=integral())
-    return ops.reduce_sum(before, axes=(wanted.ndim,))
+def _halve(table: Any, wanted: Any, side: str) -> Any:
+    """The same in a table of unknown length, by a loop of as many steps as it takes."""
+    from ...control.while_loops import while_loop  # loads the engines, which other searches do not need
+
+    def with_shape(value: Any) -> Any:
+        return ops.broadcast_in_dim(value, shape=wanted.shape, dimensions=())
+
+    def step(carry: tuple[Any, Any]) -> tuple[Any, Any]:
+        low, left = carry
+        half = floor_divide(left + 1, 2)
+        element = take(table, ops.add(low, with_shape(half - 1)), axis=0, mode="clip")
+        more = ops.add(low, with_shape(half))
+        return ops.select(_is_before(element, wanted, side), more, low), floor_divide(left, 2)
+
+    start = (with_shape(count_array(0, INT64)), count_array(table.shape[0], INT64))
+    low, _ = while_loop(lambda carry: carry[1] > 0, step, start)
+    return ops.convert(low, dtype=integral())
 
 
 def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Any:

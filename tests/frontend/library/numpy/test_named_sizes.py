@@ -125,3 +125,41 @@ def test_what_is_inserted_at_one_position_follows_each_other_in_its_first_axis(
 ) -> None:
     x, values = np.zeros((2, 3)), WEIGHTS[: int(np.prod(shape))].reshape(shape)
     np.testing.assert_array_equal(xp.insert(x, 1, values, axis=1), np.insert(x, 1, values, axis=1))
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_places_in_a_table_of_unknown_length_are_found_by_halving_it(side: str) -> None:
+    vector = adze.ShapeDtype(("n",), np.float32), adze.ShapeDtype(("m",), np.float32)
+    traced = adze.trace(lambda table, x: xp.searchsorted(table, x, side=side), *vector)
+    assert "adze.while" in traced.mlir() and "adze.reduce_sum" not in traced.mlir()
+    search = traced.lower("cpu").compile()
+    rng = np.random.default_rng(0)
+    for length in (0, 1, 2, 3, 7, 8, 9, 100):
+        table = np.sort(rng.integers(0, 20, length)).astype(np.float32)
+        table[length // 2 + 3 :] = np.nan
+        x = np.concatenate([rng.integers(-1, 22, 30), [np.nan, np.inf, -np.inf, -0.0]]).astype(np.float32)
+        for wanted in (x, x[:0]):
+            np.testing.assert_array_equal(
+                np.asarray(search(table, wanted)), np.searchsorted(table, wanted, side=side)
+            )
+
+
+def test_searches_of_unknown_length_under_transforms() -> None:
+    table, x = np.linspace(0, 2, 9, dtype=np.float32) ** 2, np.float32([0.1, 3.9, 2.5, -1.0, 9.0])
+    shapes = adze.ShapeDtype(("n",), np.float32), adze.ShapeDtype((5,), np.float32)
+    slope = adze.grad(lambda x, table: xp.interp(x, table, table * table).sum())
+    compiled = adze.trace(lambda table, x: slope(x, table), *shapes).lower("cpu").compile()
+    np.testing.assert_allclose(np.asarray(compiled(table, x)), np.asarray(slope(x, table)), rtol=1e-5)
+    batches = adze.ShapeDtype(("b", "n"), np.float32), adze.ShapeDtype(("b", 5), np.float32)
+    each = adze.trace(adze.vmap(lambda table, x: xp.searchsorted(table, x)), *batches).lower("cpu").compile()
+    tables, xs = np.stack([table, table * 2, table - 1]), np.stack([x, x + 1, -x])
+    wanted = [np.searchsorted(*pair) for pair in zip(tables, xs, strict=True)]
+    np.testing.assert_array_equal(np.asarray(each(tables, xs)), wanted)
+
+
+def test_histograms_over_edges_of_unknown_number() -> None:
+    shapes = adze.ShapeDtype(("n",), np.float32), adze.ShapeDtype(("m",), np.float32)
+    compiled = adze.trace(lambda edges, x: xp.histogram(x, edges)[0], *shapes).lower("cpu").compile()
+    x = np.float32([0, 0.5, 1, 2, 2.5, 3, 3.1, -1, np.nan])
+    for edges in (np.float32([0, 1, 2, 3]), np.float32([0.5, 3]), np.float32([-1, 0, 2, 2, 4])):
+        np.testing.assert_array_equal(np.asarray(compiled(edges, x)), np.histogram(x, edges)[0])
