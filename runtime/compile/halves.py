@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from .executables import EXECUTABLE, EXPORT, MODULE, VARIANT, inner, operations, symbol, top_level
-from .pipelines import ITERATES
 
 _GLOBAL: Final = "util.global"
 _INITIALIZER: Final = "util.initializer"
@@ -69,7 +68,7 @@ def _like(ir: Any, program: Any) -> Any:
 
 
 def joined(host: bytes, kernels: Sequence[bytes], exports: tuple[str, ...]) -> bytes | None:
-    """The program of both halves, the kernels being compiled; its passes are to be iterated.
+    """The program of both halves, the kernels being compiled.
 
     None where the host does not use all `exports`: IREE would have compiled only those that it uses.
     """
@@ -99,7 +98,6 @@ def joined(host: bytes, kernels: Sequence[bytes], exports: tuple[str, ...]) -> b
                 operation.erase()
         if parts:
             return None
-        program.operation.attributes[ITERATES] = ir.UnitAttr.get()
         return _bytecode(program)
 
 

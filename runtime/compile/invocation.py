@@ -30,17 +30,12 @@ from .kernel_bodies import KernelBodies, gains_of_bodies_apart, has_own_kernels
 from .pipelines import (
     ALIGNED,
     EXECUTABLE_SOURCES,
-    HAS_CHANGED,
     HOST_OF_SEVERAL_LIBRARIES,
     HOST_WITH_KERNELS,
     HOST_WITHOUT_KERNELS,
-    ITERATES,
-    MOST_ITERATIONS,
     STREAM,
     STREAM_WITHOUT_GLOBALS,
-    UNTIL_UNCHANGED,
     VM,
-    may_reduce,
     stated_devices,
     until_flow,
     until_llvm,
@@ -80,8 +75,6 @@ _WITHOUT_TARGETS: Final = ("input", "abi")
 """Phases that load no dialects of targets."""
 _EVALUATING: Final = "global-optimization"
 """The phase that evaluates what it computes in advance, in initializers; its pipeline does not."""
-_REORDERING: Final = "executable-targets"
-"""The phase that lets sums of floats be added up in another order; its pipeline does not."""
 _INITIALIZERS: Final = b"initializer\0"
 _LOADS: Final = b"global.load\0"
 """How a program that has globals gets their values, in bytecode."""
@@ -103,12 +96,6 @@ _DIAGNOSTIC_CALLBACK: Final = ctypes.CFUNCTYPE(
 
 # The process that has the threads that IREE compiles with, once it has compiled.
 _threads_of: int | None = None
-
-
-class _StringRef(ctypes.Structure):
-    """MLIR's `MlirStringRef`."""
-
-    _fields_ = (("data", ctypes.c_char_p), ("length", ctypes.c_size_t))
 
 
 class Invocation:
@@ -300,8 +287,6 @@ class Invocation:
         pipeline = self._pipeline_behind(self._phase)
         if self._is_large and self._has_targets:
             pipeline = None
-        if phase == _REORDERING and pipeline is not None and self._may_reduce():
-            pipeline = None
         if pipeline is not None and (not self._has_targets or self._moves_to_a_new_session()):
             self._use_threads(phase)
             if pipeline == STREAM and self._has_no_globals():
@@ -336,10 +321,6 @@ class Invocation:
         program = self._own_bytecode()
         return _LOADS not in program and _INITIALIZERS not in program
 
-    def _may_reduce(self) -> bool:
-        """Whether the program may have reductions."""
-        return self._is_large or may_reduce(self._own_bytecode())
-
     def _run_phase_behind(self, phase: str) -> bool:
         if not self._run_phase(phase):
             return False
@@ -371,7 +352,7 @@ class Invocation:
         if whole is None:
             self._renew()
             return self._parse(program, phase) and self._run_phase(_DIVIDED)
-        return self._parse(whole, phase) and self._run_pipeline(HOST_WITH_KERNELS) and self._run_repeatedly()
+        return self._parse(whole, phase) and self._run_pipeline(HOST_WITH_KERNELS)
 
     def _compiled(self, kernels: Sequence[bytes]) -> list[bytes] | None:
         """Kernels of the present phase as libraries: one here, several on threads in sessions of their own;
@@ -401,16 +382,6 @@ class Invocation:
         """Kernels of `phase` as IREE compiles them in the phase `hal`."""
         is_done = self._parse(kernels, phase) and self._run_phase(_DIVIDED) and self._is_valid()
         return self.bytecode() if is_done else None
-
-    def _run_repeatedly(self) -> bool:
-        """Run the passes that the phase `hal` ends with until they change nothing."""
-        for _ in range(MOST_ITERATIONS):
-            if not self._run_pipeline(UNTIL_UNCHANGED):
-                return False
-            if not self._loses_attribute(HAS_CHANGED):
-                return self._loses_attribute(ITERATES)
-        self._refuse("maximum iteration count exceeded in fixed point pipeline")
-        return False
 
     def _pipeline_behind(self, phase: str) -> str | None:
         """The name of the pipeline that takes a module of `phase` to the next one, if it has a name."""
@@ -473,23 +444,14 @@ class Invocation:
 
     def _is_valid(self) -> bool:
         """Whether MLIR's verifier accepts the module; it says why not."""
-        return self._asked("mlirOperationVerify")
-
-    def _loses_attribute(self, name: str) -> bool:
-        """Remove an attribute of the module; whether it was there."""
-        text = name.encode()
-        return self._asked("mlirOperationRemoveAttributeByName", _StringRef(text, len(text)))
-
-    def _asked(self, question: str, *details: _StringRef) -> bool:
-        """What a function of MLIR, called `question`, answers about the module."""
         invocation, library = self._invocation._inv_p, self._library
-        export, ask = library.ireeCompilerInvocationExportStealModule, getattr(library, question)
+        export, verify = library.ireeCompilerInvocationExportStealModule, library.mlirOperationVerify
         put_back = library.ireeCompilerInvocationImportStealModule
         export.restype, export.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
-        ask.restype, ask.argtypes = ctypes.c_bool, [ctypes.c_void_p, *map(type, details)]
+        verify.restype, verify.argtypes = ctypes.c_bool, [ctypes.c_void_p]
         put_back.restype, put_back.argtypes = ctypes.c_bool, [ctypes.c_void_p, ctypes.c_void_p]
         module = export(invocation)
-        answer = bool(ask(module, *details))
+        answer = bool(verify(module))
         return bool(put_back(invocation, module)) and answer
 
     def _call(self, name: str, kind: Any, value: Any) -> None:

@@ -52,9 +52,6 @@ _NOT_OF_THEIR_PASSES: Final = frozenset(
     )
 )
 """Flags that are LLVM's or the linker's, or that the target of each executable states as well."""
-_REDUCING: Final = tuple(
-    b"reduction reduce\0 contract linalg_ext matmul matvec vecmat mmt4d dot\0 conv_ pooling softmax".split()
-)
 _X86: Final = '"embedded-elf-x86_64"'
 _LEVEL: Final = ("--iree-opt-level", "O3")
 _CONST_EVAL: Final = ("--iree-opt-const-eval", "false")
@@ -125,15 +122,6 @@ def until_llvm(flags: Sequence[str]) -> dict[str, str]:
     return dict(_OF_KERNELS) if names <= _NOT_OF_THEIR_PASSES else {}
 
 
-def may_reduce(program: bytes) -> bool:
-    """Whether a kernel of `program`, bytecode of the phase `executable-configurations`, may add up floats: a
-    phase lets IREE choose the order of the sums, as the optimization level says, its pipeline does not.
-
-    The names of all operations, and the text of attributes, stand in the bytecode.
-    """
-    return any(word in program for word in _REDUCING)
-
-
 def _text(options: dict[str, str]) -> str:
     return f"{{{' '.join(f'{name}={value}' for name, value in options.items())}}}"
 
@@ -148,7 +136,8 @@ _OF_KERNELS: Final = {
         "builtin.module(iree-codegen-llvmcpu-configuration-pipeline)"
     ),
     "executable-targets": _in_executables(
-        "builtin.module(iree-codegen-llvmcpu-lowering-pipeline),iree-codegen-propagate-dispatch-config"
+        f"builtin.module(iree-codegen-llvmcpu-lowering-pipeline{{opt-level={_LEVEL[1]}}}),"
+        "iree-codegen-propagate-dispatch-config"
     ),
 }
 
@@ -246,7 +235,7 @@ HOST_WITHOUT_KERNELS: Final = ",".join(
         _BEGIN,
         "iree-hal-conversion",
         "iree-hal-outline-memoize-regions",
-        _CLEAN,
+        _in_functions("canonicalize,cse"),
         "iree-hal-prune-executables",
         _LINKING,
         "hal.executable(canonicalize)",
@@ -273,17 +262,9 @@ HOST_WITH_KERNELS: Final = ",".join(
         "iree-lower-affine",
         _in_functions("convert-scf-to-cf"),
         "iree-hal-prune-executables",
+        "iree-util-ipo",
         "symbol-dce",
     )
 )
-"""The phase `hal` behind these passes, but for what is run as long as it changes something."""
-
-UNTIL_UNCHANGED: Final = f"{_CLEAN},iree-util-ipo"
-"""What the phase `hal` ends with, as long as it changes something: given a pipeline as text,
-`iree-util-fixed-point-iterator` runs nothing (observed with IREE 3.13)."""
-
-ITERATES: Final = "iree.fixedpoint.iteration"
-HAS_CHANGED: Final = "iree.fixedpoint.modified"
-"""Attributes of a module: passes say that they changed it where it says that they are iterated."""
-
-MOST_ITERATIONS: Final = 10
+"""The phase `hal` behind these passes. IREE ends it with clean-ups that it runs until they change nothing,
+four times as a rule; the phase `vm` makes the same operations of a program without them, in another order."""
