@@ -2,20 +2,23 @@
 
 Input: a module. Output: the same without calls, in place. Idea: from the innermost call out; the last call of
 a private function takes its ops, every other call a clone of them. Routines stay: whether a kernel takes
-their place depends on the target (`lower/kernels/routines.py`).
+their place depends on the target (`lower/kernels/routines.py`). Nothing is differentiated any more, so
+linear routines become routines without a transpose.
 """
 
 from __future__ import annotations
 
 from collections import Counter, deque
+from dataclasses import fields
 
 from ...dialects import mlir
 from ...dialects.builder.emitter import Reader
 from ...dialects.codec import Codec
 from ...dialects.op import Op
+from ...dialects.ops.control.routine import LinearRoutine, Routine, Routines
 from ..ir.aliases import Operation, Value
 from ..ir.construction import clone_operation
-from ..ir.functions import body, functions, is_private, referenced, split_body, walk
+from ..ir.functions import body, functions, is_private, referenced, split_body
 
 
 def inline(module: mlir.ir.Module) -> None:
@@ -60,23 +63,38 @@ def _stays(op: type[Op], depends: bool) -> bool:
 
 
 class _Inliner:
-    """Inlines the calls of one module."""
+    """Inlines the calls of one module, in functions that are run: rules of derivatives and transposes of
+    routines are not, once it is inlined."""
 
     def __init__(self, module: mlir.ir.Module) -> None:
         self.functions = functions(module)
         self.reader = Reader(Codec(module.context))
         self.done: set[str] = set()
         self.references: Counter[str] = Counter()
-        for _, child in walk(module):
-            op = self.reader.declaration(child.operation.name)
-            if op is not None and op.refers_to_functions:
-                application = self.reader.read(child.operation)
-                assert application is not None
-                self.references.update(referenced(application))
+        self._reached = [symbol for symbol, each in self.functions.items() if not is_private(each)]
+        for symbol in self._reached:  # it grows
+            self._note_references(symbol)
 
     def run(self) -> None:
-        for symbol in self.functions:
+        for symbol in self.functions.keys() - set(self._reached):
+            self.functions[symbol].operation.erase()
+        for symbol in self._reached:
             self._into(symbol)
+
+    def _note_references(self, symbol: str) -> None:
+        """Count what the function refers to, and let it be reached."""
+        for child in split_body(self.functions[symbol])[0]:
+            op = self.reader.declaration(child.operation.name)
+            if op is None or not op.refers_to_functions:
+                continue
+            application = self.reader.read(child.operation)
+            assert application is not None
+            callee = op.callee_attribute
+            run = referenced(application) if callee is None else [application.attributes[callee]]
+            self._reached += [name for name in dict.fromkeys(run) if not self.references[name]]
+            self.references.update(run)
+            if op is LinearRoutine:
+                _forget_transpose(child.operation)
 
     def _into(self, symbol: str) -> None:
         if symbol in self.done:
@@ -96,6 +114,21 @@ class _Inliner:
                 _move_body(child.operation, function, application.operands)
             else:
                 _replace_call(child.operation, function, application.operands)
+
+
+def _forget_transpose(linear: Operation) -> None:
+    """Replace a linear routine by a routine: it is not transposed any more."""
+    kept = [field.name for field in fields(Routines)]
+    with mlir.ir.InsertionPoint(linear), linear.location:
+        routine = mlir.ir.Operation.create(
+            f"adze.{Routine.name}",
+            results=[result.type for result in linear.results],
+            operands=list(linear.operands),
+            attributes={name: linear.attributes[name] for name in kept},
+        )
+    for old, new in zip(linear.results, routine.results, strict=True):
+        old.replace_all_uses_with(new)
+    linear.erase()
 
 
 def _move_body(call: Operation, callee: Operation, operands: tuple[Value, ...]) -> None:
