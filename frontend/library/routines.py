@@ -10,8 +10,9 @@ fourth of what they do in Python.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Sequence
+from contextvars import copy_context
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy as np
 from ...dialects.routine_arrays import ANY_SIZES, OWN_AXES, takes
 from ...dialects.types import TensorType
 from ...passes.analysis.evaluate import Evaluation, is_watching
+from ...passes.autodiff.deferred import Deferred
 from .. import tree
 from ..tracing.array import Array
 from ..tracing.default_dtypes import is_float32
@@ -75,15 +77,15 @@ def linear_routine(
             return function(*arrays)
         callee = _traced(kernel, function, arrays)
         if is_named:
-            back = _traced(transposed_kernel, transposed, arrays)
+            back = _later(transposed_kernel, transposed, arrays)
         else:
             cotangent = _cotangent_of(callee.result_types[0], arrays[-1])
-            back = _traced(transposed_kernel, transposed, arrays[:-1], cotangent)
+            back = _later(transposed_kernel, transposed, arrays[:-1], cotangent)
         (result,) = ops.linear_routine(
             *arrays,
             callee=callee.symbol,
             kernel=kernel,
-            transposed=back.symbol,
+            transposed=back,
             transposed_kernel=transposed_kernel,
             results=callee.result_types,
         )
@@ -114,21 +116,65 @@ def _is_named(arrays: tuple[Any, ...]) -> bool:
     return not all(t.is_static for t in types) and not any(0 in t.shape for t in types)
 
 
-def _traced(
-    kernel: str, function: Callable[..., Any], arrays: tuple[Any, ...], *more: Argument
-) -> PrivateFunction:
-    """The function of arguments like `arrays`, then of `more`."""
-    scope = FunctionScope()
-    # Of one kind, as the operands of a routine are (`tracing/varying.py`).
-    arguments = [*(replace(argument_of(x), varying=frozenset()) for x in arrays), *more]
-    types = tuple(argument.type for argument in arguments)
-    names = tuple(argument.dimensions for argument in arguments)
-    memo, key = scope.program.memo, ("routine", kernel, types, names, is_float32())
-    if key not in memo:
-        memo[key] = scope.trace(kernel, lambda leaves: function(*leaves), arguments)
-        assert not memo[key].captured, f"the routine {kernel} depends on more than its arguments"
-    traced: PrivateFunction = memo[key]
-    return traced
+def _traced(kernel: str, function: Callable[..., Any], arrays: tuple[Any, ...]) -> PrivateFunction:
+    """The function of arguments like `arrays`."""
+    return _Wanted.of(kernel, function, arrays).traced()
+
+
+def _later(kernel: str, function: Callable[..., Any], arrays: tuple[Any, ...], *more: Argument) -> str:
+    """The symbol of the function of arguments like `arrays`, then of `more`, traced when it is asked for."""
+    wanted = _Wanted.of(kernel, function, arrays, *more)
+    memo, key = wanted.scope.program.memo, wanted.key
+    if key in memo:
+        symbol: str = memo[key].symbol
+        return symbol
+    if (Deferred, key) not in memo:
+        context = copy_context()  # the settings of dtypes, and JAX's rules
+
+        def trace() -> list[str]:
+            del memo[Deferred, key]
+            wanted.scope.drop(deferred.symbols[0])
+            return [context.run(wanted.traced, deferred.symbols[0]).symbol]
+
+        deferred = memo[Deferred, key] = Deferred(wanted.scope.program.module, [kernel], trace, ends=True)
+    later: Deferred = memo[Deferred, key]
+    return later.symbols[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A function that is traced for arguments of certain kinds, once in a program."""
+
+    kernel: str
+    function: Callable[..., Any]
+    scope: FunctionScope
+    arguments: list[Argument]
+    key: Hashable
+
+    @classmethod
+    def of(
+        cls, kernel: str, function: Callable[..., Any], arrays: tuple[Any, ...], *more: Argument
+    ) -> _Wanted:
+        # Of one kind, as the operands of a routine are (`tracing/varying.py`).
+        arguments = [*(replace(argument_of(x), varying=frozenset()) for x in arrays), *more]
+        types = tuple(argument.type for argument in arguments)
+        names = tuple(argument.dimensions for argument in arguments)
+        key = ("routine", kernel, types, names, is_float32())
+        return cls(kernel, function, FunctionScope(), arguments, key)
+
+    def traced(self, symbol: str | None = None) -> PrivateFunction:
+        """The function, called `symbol`, if it is traced now and not a deferred one already."""
+        memo = self.scope.program.memo
+        if symbol is None and (Deferred, self.key) in memo:
+            memo[Deferred, self.key].resolve()
+        if self.key not in memo:
+            function = self.function
+            memo[self.key] = self.scope.trace(
+                self.kernel, lambda leaves: function(*leaves), self.arguments, symbol=symbol
+            )
+        traced: PrivateFunction = memo[self.key]
+        assert not traced.captured, f"the routine {self.kernel} depends on more than its arguments"
+        return traced
 
 
 def _cotangent_of(type_: TensorType, array: Any) -> Argument:

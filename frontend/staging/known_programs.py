@@ -24,6 +24,7 @@ import numpy as np
 
 from ... import dialects, passes, runtime
 from ...dialects.communicator import bound
+from ...passes.autodiff.deferred import without_labels
 from ...runtime.artifact.manifest import Manifest, make_manifest, versions
 from ...runtime.compile.cache import PROCEDURE, CompileCache
 from ...runtime.compile.known import KnownProgram, KnownPrograms
@@ -103,7 +104,8 @@ def _digest(traced: Traced, target: Target, settings: Settings) -> str | None:
         "versions": [sys.version, np.__version__, ml_dtypes.__version__, *sorted(versions().items())],
     }
     text = json.dumps(decides, sort_keys=True).encode()
-    return hashlib.sha256(text + module_text(traced.program.module).encode()).hexdigest()
+    module = without_labels(module_text(traced.program.module))
+    return hashlib.sha256(text + module.encode()).hexdigest()
 
 
 @functools.cache

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from ...dialects.communicator import bound
 from ...dialects.interrupts import kept_interrupts
+from ...passes.autodiff.deferred import complete
 from ...passes.base import Pass
 from ...passes.lower.collective_sites import collective_sites, job_of
 from ...passes.lower.constant_expressions import computes_nothing_constant
@@ -152,5 +153,6 @@ def _dumps(traced: TracedProgram) -> StageDumps:
     root = read_settings().dump_dir
     if root is None:
         return StageDumps(None)
+    complete(traced.module)
     digest = hashlib.sha256(module_text(traced.module).encode()).hexdigest()[:8]
     return StageDumps(root / f"{traced.symbol}-{digest}")

@@ -12,6 +12,7 @@ from typing import Any
 
 from ...dialects import mlir
 from ...dialects.errors import AdzeError
+from ...passes.autodiff.deferred import complete
 from ...runtime.artifact.files import write_atomically
 
 
@@ -38,6 +39,7 @@ def kept_ir(module: Any) -> bytes:
     """A module as an artifact keeps it: bytecode without locations, the same wherever it was traced."""
     from ...passes.registry import run_upstream  # all passes there are
 
+    complete(module)
     copy = clone_module(module)
     run_upstream(copy, "builtin.module(strip-debuginfo)")
     return bytecode(copy)

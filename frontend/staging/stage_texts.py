@@ -9,6 +9,7 @@ from typing import Final
 
 from ...dialects import mlir
 from ...passes.analysis.verify import location_text
+from ...passes.autodiff.deferred import complete
 from ...passes.lower.kernels.loops.replace import LoopKernels, loop_remarks
 from ...passes.partition.combine import CombineCollectives
 from ...passes.partition.divide import divide
@@ -32,6 +33,7 @@ STAGES: Final = {"simplified": SIMPLIFIED, "linalg": LOWERED}
 def text_at(program: TracedProgram, stage: str, target: str | Target, *, locations: bool = False) -> str:
     """The program as MLIR text at a stage, lowered for `target`."""
     if stage == TRACED:
+        complete(program.module)
         return module_text(program.module, locations=locations)
     if stage == PARTITIONED:
         return _partitioned(program, locations)

@@ -90,8 +90,10 @@ class Traced(Described):
 
     def pretty(self) -> str:
         """One line an op: `%3: f32[4,2] = mul(%1, %2)`."""
+        from ...passes.autodiff.deferred import complete
         from ...passes.ir.pretty import pretty
 
+        complete(self.program.module)
         return pretty(self.program.module)
 
     def cost(self) -> Cost:

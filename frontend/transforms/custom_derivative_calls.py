@@ -5,7 +5,7 @@ with the outer values that they capture.
 
 Idea: rules are traced with the call, in derivatives before the function itself. Calls inside rules are the
 exception: their rules are traced when they are differentiated, since they may call for others without end. So
-are rules that see which tangents are zero.
+are rules that see which tangents are zero, and those of adze's own functions.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from ..tracing.locations import user_location_text
 from ..tracing.sizes import Dim
 from ..tracing.trace import function_name
 
+_LIBRARY: Final = __name__.removesuffix(".transforms.custom_derivative_calls") + ".library."
 _IN_RULES: Final = ContextVar("whether the rule of a custom derivative is being traced", default=False)
 
 
@@ -229,8 +230,11 @@ class Custom:
         known = call.known(self)
         traced = known
         if traced is None:
-            later = self._sees_zeros or _IN_RULES.get()
-            traced = self._deferred(call, rules) if later else self._traced_or_deferred(call, rules)
+            endless = self._sees_zeros or _IN_RULES.get()
+            if endless or _is_of_library(self._function, *rules, *call.fixed_values):
+                traced = self._deferred(call, rules, ends=not endless)
+            else:
+                traced = self._traced_or_deferred(call, rules)
         operands = traced.captured.around(call.values)
         results = self._record(traced, operands)
         if known is None:  # a known one may have been traced at sizes of other names
@@ -303,7 +307,9 @@ class Custom:
         traced.check_uses(function_name(self._function), *rules)
         return traced, union(traced.body, *rules)
 
-    def _deferred(self, call: Call, functions: Sequence[Callable[..., Any]]) -> TracedCustomFunction:
+    def _deferred(
+        self, call: Call, functions: Sequence[Callable[..., Any]], *, ends: bool = False
+    ) -> TracedCustomFunction:
         """The function traced now, its rules when they are differentiated: they may call for others, which
         call for others again. What they capture can only be looked up in their closures."""
         captured = {capture_key(v): v for v in closed_over(*functions, *call.fixed_values)}
@@ -325,7 +331,7 @@ class Custom:
             return symbols
 
         module = call.scope.program.module
-        deferred = Deferred(module, self._names(), make)
+        deferred = Deferred(module, self._names(), make, ends=ends)
         kept = Variants(module, BY_TANGENTS, deferred.symbols, make) if self._sees_zeros else None
         call.memo["deferred", deferred.symbols[0]] = (deferred, kept)
         traced.rules = deferred.symbols
@@ -346,6 +352,17 @@ class Custom:
             where=user_location_text(),
             hint="make that value an argument of the function",
         )
+
+
+def _is_of_library(*used: Any) -> bool:
+    """Whether functions are all of adze's library, without closures: their rules raise nothing and use no
+    values but their arguments."""
+    return all(
+        (getattr(each, "__module__", None) or "").startswith(_LIBRARY)
+        and getattr(each, "__closure__", each) is None
+        for each in used
+        if callable(each)
+    )
 
 
 def _in_derivative(frame: Frame | None) -> bool:

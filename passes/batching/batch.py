@@ -19,7 +19,7 @@ from ...dialects.op import Undefined
 from ...dialects.ops.elementwise.family import repeated
 from ...dialects.types import SIZE, TensorType, ValueType
 from ..analysis.verify import location_text
-from ..autodiff.deferred import Deferred, is_deferred, require
+from ..autodiff.deferred import Deferred, ends, is_deferred, require
 from ..autodiff.engine import Engine, Siblings
 from ..autodiff.variants import BY_COTANGENTS, BY_TANGENTS, Variants, kinds_of, variant
 from ..ir.aliases import Operation, Value, ValueMap, Values
@@ -109,7 +109,8 @@ class Batcher(Engine):
                 require(self.module, rule)
             return batch(rules)
 
-        deferred = Deferred(self.module, [f"{rule}_batched" for rule in rules], trace)
+        all_end = all(ends(self.module, rule) for rule in rules)
+        deferred = Deferred(self.module, [f"{rule}_batched" for rule in rules], trace, ends=all_end)
         self._kept.append(deferred)
         if has_variants:
 

@@ -82,10 +82,10 @@ class LinearRoutines(Record):
     transposed_kernel: str = stated(text("what `transposed` computes, by the name of its kernel"))
     results: tuple[TensorType, ...] = stated(RESULTS)
 
-    def back(self, type_: TensorType) -> LinearRoutines:
-        """Those of the transpose, whose result has the type of the last operand."""
+    def back(self, type_: TensorType, callee: str) -> LinearRoutines:
+        """Those of the transpose, whose result has the type of the last operand; `callee` is `transposed`."""
         return LinearRoutines(
-            callee=self.transposed,
+            callee=callee,
             kernel=self.transposed_kernel,
             transposed=self.callee,
             transposed_kernel=self.kernel,
@@ -134,7 +134,8 @@ class LinearRoutine(PlainCall):
         if cotangent is None or not isinstance(last, Linear) or any(isinstance(x, Linear) for x in others):
             return engine.call(b, attributes.callee, operands, cotangents)
         assert isinstance(last.type, TensorType)
-        outputs = b.linear_routine(*others, cotangent, **attributes.back(last.type).keywords)
+        callee = engine.rule_for(attributes.transposed, (True,))
+        outputs = b.linear_routine(*others, cotangent, **attributes.back(last.type, callee).keywords)
         return [*(None for _ in others), *outputs]
 
     @staticmethod
@@ -149,6 +150,8 @@ class LinearRoutine(PlainCall):
     ) -> Batched:
         inputs, everything = batched_arrays(b, size, operands, batched)
         body, _, types = engine.batched_callee(b, attributes.callee, everything, all_results=True)
-        back, _, _ = engine.batched_callee(b, attributes.transposed, everything, all_results=True)
+        (back,) = engine.batched_rules(
+            [attributes.transposed], lambda rules: [engine.batch(rules[0], tuple(everything), True).symbol]
+        )
         mapped = replace(attributes, callee=body, transposed=back, results=types)
         return list(b.linear_routine(*engine.leading(size), *inputs, **mapped.keywords)), [True]
