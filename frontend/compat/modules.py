@@ -70,6 +70,7 @@ STAND_INS: Final = {
     "_src": "parts",
     "_src.api": "top",
     "_src.api_util": "functions",
+    "_src.array": "pickled_arrays",
     "_src.checkify": "empty",
     "_src.core": "core",
     "_src.dispatch": "functions",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+import os
 import pickle
 import subprocess
 import sys
@@ -542,6 +543,58 @@ def test_keys_of_dicts_are_sorted_where_jax_is_answered() -> None:
         assert order(adze.tree.map(lambda x: x, tree)) == ["b", "a", ("y", 1), ("x", 2)]
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True, timeout=120)
+
+
+PICKLED = """
+    [jnp.arange(3.0), jnp.float32([[1, 2, 3]]).T, jnp.full(2, 2.5, "bfloat16"), jnp.asarray(2.0),
+     jnp.zeros((0, 3), "c8"), jnp.ones(2, bool), jnp.asarray(7, "uint8"), jnp.int32([1, -2])]
+"""
+WRITTEN_BY_JAX = """
+    import pickle, sys
+    import jax.numpy as jnp
+    sys.stdout.buffer.write(pickle.dumps(eval(sys.argv[1])))
+"""
+READ_BY_ADZE = """
+    import adze.compat
+    adze.compat.install()
+    import pickle, sys
+    import jax, numpy as np
+    from jax._src.array import ArrayImpl
+    arrays = pickle.loads(sys.stdin.buffer.read())
+    assert all(isinstance(a, jax.Array) and isinstance(a, ArrayImpl) for a in arrays)
+    assert not isinstance(np.ones(2), ArrayImpl)
+    print([(str(a.dtype), a.weak_type, a.shape, np.asarray(a).tolist()) for a in arrays])
+"""
+
+
+@pytest.mark.parametrize(("written", "read"), [("0", "0"), ("1", "0"), ("1", "1")])
+def test_arrays_that_jax_pickled_are_read(written: str, read: str) -> None:
+    jax_ran = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(WRITTEN_BY_JAX), " ".join(PICKLED.split())],
+        check=True,
+        env=os.environ | {"JAX_ENABLE_X64": written},
+        capture_output=True,
+        timeout=120,
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(READ_BY_ADZE)],
+        check=True,
+        env=os.environ | {"JAX_ENABLE_X64": read},
+        capture_output=True,
+        input=jax_ran.stdout,
+        timeout=120,
+    )
+    floating = "float64" if written == read == "1" else "float32"
+    assert eval(ran.stdout) == [
+        (floating, False, (3,), [0, 1, 2]),
+        ("float32", False, (3, 1), [[1], [2], [3]]),
+        ("bfloat16", False, (2,), [2.5, 2.5]),
+        (floating, True, (), 2.0),
+        ("complex64", False, (0, 3), []),
+        ("bool", False, (2,), [True, True]),
+        ("uint8", False, (), 7),
+        ("int32", False, (2,), [1, -2]),
+    ]
 
 
 WIDE = """
