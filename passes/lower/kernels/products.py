@@ -319,7 +319,7 @@ class Product:
     ) -> list[Number]:
         """The sums of a tile behind the steps of a block of `k`."""
         first, depth = block.first, block.depth
-        together = 1 if tile.is_rest else UNROLLED
+        together = 1 if tile.is_rest or self._has_counted_rows() else UNROLLED
         right_vectors = self._right_vectors(tile.strip, zero)
 
         def step(at: Number, *sums: Number) -> list[Number]:
@@ -341,6 +341,14 @@ class Product:
         if not self._has_rest(depth, together):
             return values
         return carried(whole, first + depth, values, step)
+
+    def _has_counted_rows(self) -> bool:
+        """Whether rows of the left operand lie along `k` at a distance that shows at the call.
+
+        LLVM computes the address of each row from the row before, and loads the elements of all steps of an
+        iteration there: more than registers hold. So an iteration has one step (`docs/kernels.md`).
+        """
+        return self.left_along_k and self.sizes.k is None
 
     def _has_rest(self, depth: Place, together: int) -> bool:
         """Whether there may be more steps in a block of `depth` than multiples of `together`."""

@@ -193,6 +193,16 @@ def size_of(value: Any, arrays: dict[Any, np.ndarray]) -> int:
     return computed[operation.name.removeprefix("arith.")]
 
 
+def test_rows_at_distances_that_show_at_the_call_are_scanned_step_by_step() -> None:
+    """Addresses of several steps would need more registers than there are."""
+
+    def loads(left: tuple[int | str, ...], right: tuple[int | str, ...]) -> int:
+        specs = (adze.ShapeDtype(shape, np.float32) for shape in (left, right))
+        return adze.trace(lambda x, y: x @ y, *specs).lower("cpu:x86-64-v4").mlir().count("memref.load")
+
+    assert loads(("m", "k"), ("k", "n")) < loads(("m", 500), (500, "n"))
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_values_of_as_many_rows_as_there_are(dtype: Any) -> None:
     """Layers with weights that are known and given, columns that fill no vector, and products of a batch."""
