@@ -13,13 +13,19 @@ from typing import Final
 from ....dialects import mlir
 from ....dialects.ops.indexing.gather import Gather
 from ....dialects.ops.indexing.scatter import Scatter
+from ...ir.aliases import Operation
 from ..builder import LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
 from ..tuning import configuration
 from .movement import empty_like, reshape
 from .tensor_ops import collapse_axes, extract_slice, insert_slice
 
-MOST_FOLLOWED: Final = 200  # ops that an array may be computed of, and is known to be of constants
+MOST_FOLLOWED: Final = 200  # ops that an array may be computed of, and is known to be of constants or slices
+_SLICED: Final = ("tensor.collapse_shape", "tensor.expand_shape", "tensor.extract_slice")
+_ARITHMETIC: Final = frozenset(
+    f"arith.{name}"
+    for name in ("addf", "subf", "mulf", "divf", "negf", "maximumf", "minimumf", "addi", "subi", "muli")
+)
 
 
 def lower_concatenate(ctx: LoweringContext, *xs: Value, axis: int) -> Value:
@@ -46,7 +52,9 @@ def lower_concatenate(ctx: LoweringContext, *xs: Value, axis: int) -> Value:
     are_chosen = not _are_places(ctx)
     xs = tuple(b.retype(x, [*merged[:axis], n, *merged[axis + 1 :]]) for x, n in zip(xs, widths, strict=True))
     if are_chosen and configuration.weaves(ctx.target, merged, axis, len(xs)):
-        return _woven(b, [column for x in _kept(b, xs) for column in _columns_of(b, x)], whole, merged)
+        is_stack = configuration.stacks(ctx.target, merged) and _are_slices(ctx, xs)
+        kept = xs if is_stack else _kept(b, xs)
+        return _woven(b, [column for x in kept for column in _columns_of(b, x)], whole, merged)
     if are_chosen and configuration.chooses_parts(ctx.target, widths):
         return _chosen_parts(b, _kept(b, xs), whole, axis)
     for x, width, offset in zip(xs, widths, offsets, strict=False):
@@ -67,7 +75,7 @@ def _are_places(ctx: LoweringContext) -> bool:
 
 def _kept(b: LinalgBuilder, xs: Sequence[Value]) -> list[Value]:
     """Arrays of which each element of the result computes one: those that take more are computed before."""
-    return [x if _work(x) <= configuration.REPEATED else b.materialise(x) for x in xs]
+    return [b.materialise(x) if _takes_more(x, configuration.REPEATED) else x for x in xs]
 
 
 def _chosen_parts(b: LinalgBuilder, xs: Sequence[Value], whole: Value, axis: int) -> Value:
@@ -87,21 +95,63 @@ def _chosen_parts(b: LinalgBuilder, xs: Sequence[Value], whole: Value, axis: int
     return collapse_axes(b, chosen, groups)
 
 
-def _work(x: Value) -> int:
-    """How many operations compute an element of what may be fused with its user.
+def _takes_more(x: Value, most: int) -> bool:
+    """Whether more than `most` operations compute an element of what may be fused with its user.
 
-    What is computed of constants alone is not: IREE computes it when it compiles.
+    What is computed of constants alone is not counted: IREE computes it when it compiles.
     """
-    if isinstance(x.owner, mlir.ir.Block) or _is_known(x):
-        return 0
-    owner = x.owner.operation
-    if owner.name in ("tensor.collapse_shape", "tensor.expand_shape"):
-        return _work(owner.operands[0])
-    if owner.name != "linalg.generic":
-        return 0
-    body = [each.operation.name for each in owner.regions[0].blocks[0].operations][:-1]
-    here = sum(configuration.CALLED if name == "func.call" else 1 for name in body)
-    return here + sum(map(_work, owner.operands))
+    left, work = [x], 0
+    while left and work <= most:
+        value = left.pop()
+        if isinstance(value.owner, mlir.ir.Block) or _is_known(value):
+            continue
+        owner = value.owner.operation
+        if owner.name in ("tensor.collapse_shape", "tensor.expand_shape"):
+            left.append(owner.operands[0])
+        elif owner.name == "linalg.generic":
+            names = [each.operation.name for each in owner.regions[0].blocks[0].operations][:-1]
+            work += sum(configuration.CALLED if name == "func.call" else 1 for name in names)
+            left += owner.operands
+    return work > most
+
+
+def _are_slices(ctx: LoweringContext, xs: Sequence[Value]) -> bool:
+    """Whether a returned array joins columns that sums and products of slices of arguments are.
+
+    One kernel computes each of them for itself then, and loads what they share once (`stack-kernels`).
+    """
+    uses = [use.owner.operation for use in ctx.operation.results[0].uses]
+    if len(uses) != 1 or uses[0].name != "func.return":
+        return False
+    left, seen, is_sliced = [*xs], set[Value](), False
+    while left:
+        value = left.pop()
+        if value in seen or _is_known(value):
+            continue
+        seen.add(value)
+        if len(seen) > MOST_FOLLOWED:
+            return False
+        if isinstance(value.owner, mlir.ir.Block):
+            continue
+        owner = value.owner.operation
+        is_sliced |= owner.name == "tensor.extract_slice"
+        if owner.name in _SLICED:
+            left.append(owner.operands[0])
+        elif owner.name == "linalg.generic" and _is_arithmetic(owner):
+            left += list(owner.operands)[:-1]
+        else:
+            return False
+    return is_sliced or len(xs) <= configuration.MOST_STACKED
+
+
+def _is_arithmetic(generic: Operation) -> bool:
+    """Whether an op computes sums and products of elements at the same places."""
+    maps = [
+        mlir.ir.AffineMapAttr(each).value for each in mlir.ir.ArrayAttr(generic.attributes["indexing_maps"])
+    ]
+    *body, _ = [each.operation.name for each in generic.regions[0].blocks[0].operations]
+    are_same = all(each == maps[-1] or not list(each.results) for each in maps)
+    return are_same and _ARITHMETIC.issuperset(body)
 
 
 def _is_known(x: Value) -> bool:
