@@ -9,12 +9,12 @@ without one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
 
 import numpy as np
 
 from ....dialects import mlir
 from ....dialects.types import INT64
+from ....runtime.targets import Target
 from ..builder import DYNAMIC, LinalgBuilder, Size, Value
 from ..iree.extracted_sources import extractable
 from ..iree.overwritten_arguments import owned
@@ -32,9 +32,6 @@ from .tensor_ops import (
     size_product,
     tensor_type_like,
 )
-
-NARROW: Final = 4  # elements of a row of which kernels load all for one
-LONG: Final = 256  # rows
 
 
 def lower_broadcast_in_dim(
@@ -207,17 +204,20 @@ def lower_slice(
         sizes.append(count_positions(b, first, last, strides[axis]))
     if 0 in sizes:
         return empty_like(b, x, sizes)
-    if _is_column(b.shape(x), start, sizes):
+    if _is_column(ctx.target, b.shape(x), start, sizes):
         return _column(b, x, start, sizes, strides)
     return extract_slice(b, x, start, sizes, strides)
 
 
-def _is_column(shape: Sequence[Size], start: Sequence[Size], sizes: Sequence[Size]) -> bool:
-    """Whether a slice takes one column of long arrays of narrow rows, such as a coordinate of points."""
-    if len(shape) < 2 or not isinstance(shape[-1], int) or not isinstance(shape[-2], int):
+def _is_column(target: Target, shape: Sequence[Size], start: Sequence[Size], sizes: Sequence[Size]) -> bool:
+    """Whether a slice takes one column of rows, such as a coordinate of points, at known places."""
+    if len(shape) < 2 or sizes[-1] != 1 or shape[-1] == 1:
         return False
-    is_whole = (start[-2], sizes[-2], sizes[-1]) == (0, shape[-2], 1)
-    return is_whole and 1 < shape[-1] <= NARROW and shape[-2] >= LONG
+    rows, columns = sizes[-2], shape[-1]
+    if not isinstance(rows, int) or not isinstance(columns, int):
+        return False
+    are_known = all(isinstance(n, int) for n in (shape[-2], *start[-2:]))
+    return are_known and configuration.takes_columns(target, rows, columns)
 
 
 def _column(
@@ -225,9 +225,12 @@ def _column(
 ) -> Value:
     """A column as every n-th element of rows of n; kernels load these as vectors and shuffle them."""
     *outer, count, width = b.shape(x)
+    row, column = start[-2:]
     assert isinstance(count, int) and isinstance(width, int)
+    assert isinstance(row, int) and isinstance(column, int)
     rows = reshape(b, x, [*outer, count * width])
-    taken = extract_slice(b, rows, [*start[:-2], start[-1]], sizes[:-1], [*strides[:-2], width])
+    first = [*start[:-2], row * width + column]
+    taken = extract_slice(b, rows, first, sizes[:-1], [*strides[:-2], strides[-2] * width])
     return reshape(b, taken, sizes)
 
 

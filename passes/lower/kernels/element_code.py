@@ -118,6 +118,18 @@ class Code:
                 return base, more + sign * number.constant
         return place, 0
 
+    def begun_before(self, source: Loaded, array: Array, axis: int) -> int | None:
+        """How far before a column's element the first of its row lies, along an axis with the columns of one
+        row behind those of another; None where the last row may have fewer."""
+        first, step = source.offsets[axis], source.strides[axis]
+        if step < 2:
+            return None
+        there, count = array.size(axis), self.program.sizes[self.last]
+        if not (isinstance(first, int) and isinstance(there, int) and isinstance(count, int)):
+            return None
+        before = first % step
+        return before if first - before + step * count <= there else None
+
     def element_of(self, source: Loaded) -> Type:
         """The type of an array's elements as they are computed with."""
         return mlir.ir.RankedTensorType(self.program.arguments[source.argument]).element_type
@@ -307,8 +319,10 @@ class Scope:
             here = self.places[loop] * stride if stride != 1 else self.places[loop]
             places[axis] = here + places[axis] if source.offsets[axis] else here
         if self.has_vectors and self.code.last in loops:
-            along = source.strides[source.axes[loops.index(self.code.last)]]
-            number = load_strided(array, self.code.width, self.count, along, *places)
+            axis = source.axes[loops.index(self.code.last)]
+            before = self.code.begun_before(source, array, axis)
+            along = source.strides[axis]
+            number = load_strided(array, self.code.width, self.count, along, *places, before=before)
         else:
             number = array[tuple(places)]
         return from_memory(number, self.code.element_of(source))

@@ -28,17 +28,20 @@ def read_elements(function: Operation) -> ReductionProgram | None:
     blocks = list(function.regions[0].blocks)
     if len(blocks) != 1:
         return None
-    try:
-        return _ElementReader().program(blocks[0])
-    except OfAnotherKind:
-        return None
+    for is_shared in (True, False):  # parts of an array that cannot be divided have one workgroup
+        try:
+            return _ElementReader(is_shared).program(blocks[0])
+        except OfAnotherKind:
+            continue
+    return None
 
 
 class _ElementReader(Reader):
     """What is known of the values of a kernel, and how the loops of its only op are divided."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_shared: bool) -> None:
         super().__init__()
+        self._is_shared = is_shared
         self._loops: tuple[Size, ...] = ()
         self._groups: list[tuple[int, ...]] = []
         self._shapes: dict[int, list[Size]] = {}
@@ -108,7 +111,7 @@ class _ElementReader(Reader):
         for loop, size in enumerate(sizes):
             parts = Parts(root, loop, self._product(size), self._products())
             mine = [size] if parts.sizes is None else parts.sizes
-            if mine == [size] and len(sizes) == 1 and isinstance(size, int):
+            if self._is_shared and mine == [size] and len(sizes) == 1 and isinstance(size, int):
                 piece = piece_of(size)
                 mine = [size // piece, piece] if piece else mine
             for value, part in parts.places.items():

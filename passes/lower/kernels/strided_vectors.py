@@ -17,9 +17,15 @@ from .partial_vectors import load_some
 DENSE: Final = 4  # vectors that are loaded for one, rather than its elements one by one
 
 
-def load_strided(array: Array, width: int, count: Place, step: int, *places: Place) -> Number:
+def load_strided(
+    array: Array, width: int, count: Place, step: int, *places: Place, before: int | None = None
+) -> Number:
     """A vector whose first `count` elements are those at `places`, `step` further along the last axis, and so
-    on; the others are zero or any of them. A count that is not known takes a step of 0 or 1."""
+    on; the others are zero or any of them. A count that is not known takes a step of 0 or 1.
+
+    `before`: so many elements before the first one, below `step`, begins a block of `step * width` elements
+    that are all there. Vectors of several columns are then shuffled from the same loads.
+    """
     *outer, first = places
     if step == 0:
         return broadcast(array[tuple(places)], mlir.ir.VectorType.get([width], array.element))
@@ -31,15 +37,19 @@ def load_strided(array: Array, width: int, count: Place, step: int, *places: Pla
     low = index(first) + step * (count - 1) if step < 0 else index(first)
     if step == -1:
         return _shuffled(load_some(array, width, count, *outer, low), None, _reversed(count, width))
-    return _dense(array, width, step, outer, low)
+    return _dense(array, width, step, outer, low, before if step > 0 else None)
 
 
-def _dense(array: Array, width: int, step: int, outer: Sequence[Place], low: Number) -> Number:
+def _dense(
+    array: Array, width: int, step: int, outer: Sequence[Place], low: Number, before: int | None
+) -> Number:
     """Every second to fourth of the elements from `low` on, the other way round where `step` is negative."""
-    apart = abs(step)
-    last = apart * (width - 1) + 1 - width  # where the last vector begins
+    apart, back = abs(step), before or 0
+    # Where the last vector begins: it ends with the last element, or with the block.
+    last = apart * (width - 1) + 1 - width if before is None else (apart - 1) * width
     starts = [*range(0, (apart - 1) * width, width), last]
-    wanted = [apart * (lane if step > 0 else width - 1 - lane) for lane in range(width)]
+    wanted = [back + apart * (lane if step > 0 else width - 1 - lane) for lane in range(width)]
+    low = low - back if back else low
     vector = array.vector(width, *outer, low)
     mask = [place if place < width else 0 for place in wanted]
     is_shuffled = False

@@ -173,6 +173,47 @@ def test_columns_are_read_within_bounds(width: int) -> None:
     np.testing.assert_array_equal(got.reshape(-1), x[:, 0] - x[:, -1])
 
 
+def parts_of_columns(x: Any) -> Any:
+    """Columns of wide rows, of short ones of several axes, and of some of the rows."""
+    lib = np if isinstance(x, np.ndarray) else xp
+    return (
+        x[..., 0] * x[..., -1] - 3,
+        x[..., 1:, 0] + x[..., :-1, 0],
+        x[..., ::2, 1] * 2,
+        x[..., 3:, -1].sum(-1),
+        lib.maximum(x[..., 0], x[..., 1]).max(-1),
+        x[..., 5:17, 1] + x[..., 0, :1],
+        x[..., ::-1, 0],
+    )
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "float32", "float64", "complex64"])
+@pytest.mark.parametrize(
+    "shape", [(16, 2), (20, 3), (301, 7), (40, 19, 5), (3, 1, 24, 70), (0, 20, 3), (17, 1, 2)]
+)
+def test_columns_of_some_rows(shape: tuple[int, ...], dtype: str) -> None:
+    x = given(*shape).astype(dtype)
+    got = adze.jit(lambda x: parts_of_columns(x.real if dtype == "complex64" else x))(x)
+    for each, want in zip(got, parts_of_columns(x.real if dtype == "complex64" else x), strict=True):
+        np.testing.assert_array_equal(np.asarray(each).astype(want.dtype), want)
+
+
+@pytest.mark.parametrize("target", [AVX2, AVX512], ids=["avx2", "avx512"])
+def test_columns_of_short_and_of_wide_rows_have_kernels(target: Any) -> None:
+    for shape in ((200, 250, 2), (50_000, 5), (300, 40, 7)):
+        assert is_loop(lambda x: x[..., 0] * x[..., 1] + 1, *shape, target=target), shape
+    assert is_loop(lambda x: x[..., 1:, 0] - x[..., :-1, 0], 200, 250, 2, target=target)
+    assert not is_loop(lambda x: x[..., 0] * x[..., 1] + 1, 300, 4, 7, target=target)  # too few rows
+
+
+def test_columns_of_short_rows_are_read_within_bounds() -> None:
+    x = given(5, 1003, 3)
+    flat = x.reshape(5, -1)  # as the kernel sees it
+    for function in (lambda x: x[..., 0] * x[..., 2] - x[..., 1], lambda x: x[:, 4:, 2] - x[:, :-4, 0] * 2):
+        (got,) = run_reduction(function, x, passes=ELEMENTS, bound=[flat])
+        np.testing.assert_array_equal(got, function(x))
+
+
 def test_three_axes_that_are_one_for_iree() -> None:
     x = given(6, 40, 130)
 
@@ -422,6 +463,27 @@ def test_kernels_that_cannot_be_written_stay_with_iree(monkeypatch: pytest.Monke
 # -- vectors of elements at equal distances --------------------------------------------------------
 
 
+def loaded(x: np.ndarray, width: int, load: Callable[[Array], Any]) -> np.ndarray:
+    """What a kernel loads of an array, every access of which is checked."""
+
+    def emit(given: Any, written: Any) -> None:
+        Array(written[0])[0] = load(Array(given[0]))
+
+    with mlir.new_context() as context, mlir.ir.Location.unknown(context):
+        mlir.load_dialects(context)
+        f32 = mlir.ir.F32Type.get()
+        module = mlir.ir.Module.create()
+        with mlir.ir.InsertionPoint(module.body):
+            type_ = mlir.ir.FunctionType.get([mlir.ir.RankedTensorType.get([len(x)], f32)], [])
+            function = mlir.func.FuncOp("f", type_)
+            with mlir.ir.InsertionPoint(function.add_entry_block()):
+                kernel = Kernel("load", (Result(mlir.ir.RankedTensorType.get([width], f32)),), emit)
+                Kernels(module).call(kernel, list(function.arguments))
+                mlir.func.ReturnOp([])
+        (got,) = run_kernel(module, "kernel_load", [x], (1, 1, 1))
+    return got
+
+
 @pytest.mark.parametrize("width", [4, 8])
 @pytest.mark.parametrize("step", [-5, -4, -3, -2, -1, 1, 2, 3, 4, 5])
 def test_strided_vectors(step: int, width: int) -> None:
@@ -430,23 +492,20 @@ def test_strided_vectors(step: int, width: int) -> None:
         size = abs(step) * (count - 1) + 1
         x = np.arange(1, size + 1, dtype=np.float32)
         first = size - 1 if step < 0 else 0
-
-        def emit(given: Any, written: Any, first: int = first, count: int = count) -> None:
-            Array(written[0])[0] = load_strided(Array(given[0]), width, count, step, first)
-
-        with mlir.new_context() as context, mlir.ir.Location.unknown(context):
-            mlir.load_dialects(context)
-            f32 = mlir.ir.F32Type.get()
-            module = mlir.ir.Module.create()
-            with mlir.ir.InsertionPoint(module.body):
-                type_ = mlir.ir.FunctionType.get([mlir.ir.RankedTensorType.get([size], f32)], [])
-                function = mlir.func.FuncOp("f", type_)
-                with mlir.ir.InsertionPoint(function.add_entry_block()):
-                    kernel = Kernel("load", (Result(mlir.ir.RankedTensorType.get([width], f32)),), emit)
-                    Kernels(module).call(kernel, list(function.arguments))
-                    mlir.func.ReturnOp([])
-            (got,) = run_kernel(module, "kernel_load", [x], (1, 1, 1))
+        got = loaded(
+            x, width, lambda array, count=count, first=first: load_strided(array, width, count, step, first)
+        )
         np.testing.assert_array_equal(got[:count], x[first::step])
+
+
+@pytest.mark.parametrize("width", [4, 8, 16])
+@pytest.mark.parametrize("step", [2, 3, 4, 5])
+def test_columns_of_a_block_are_taken_from_the_same_vectors(step: int, width: int) -> None:
+    """Every column, with nothing beyond the block of all of them."""
+    x = np.arange(1, step * width + 1, dtype=np.float32)
+    for column in range(step):
+        got = loaded(x, width, lambda array, c=column: load_strided(array, width, width, step, c, before=c))
+        np.testing.assert_array_equal(got, x[column::step])
 
 
 # -- places ----------------------------------------------------------------------------------------
