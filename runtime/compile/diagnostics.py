@@ -1,7 +1,6 @@
 """What IREE says about a module, as values.
 
-Input: the text of one diagnostic of a compile in process, or what `iree-compile` wrote to its standard error.
-Output: `Diagnostic`s, with the user's file and line where IREE names them.
+Input: the text of a diagnostic. Output: a `Diagnostic`, with the user's file and line where IREE names them.
 """
 
 from __future__ import annotations
@@ -28,9 +27,6 @@ class Diagnostic:
 
 _PLACE: Final = re.compile(r'^loc\("-":(\d+):(\d+)\)')
 _LOCATED: Final = re.compile(r"^(?P<where>(?:[^\s:][^:\n]*|<unknown>):\d+:\d+): (?P<rest>.*)", re.DOTALL)
-_CONSOLE_LINE: Final = re.compile(
-    r"^(?:(?P<where>[^\s][^\n]*?:\d+:\d+): )?(?P<severity>error|warning|remark): "
-)
 
 
 def place_of(location: str) -> str | None:
@@ -45,17 +41,3 @@ def diagnostic_of(severity: str, text: str) -> Diagnostic:
         return Diagnostic(severity, text.strip(), None)
     where = located["where"]
     return Diagnostic(severity, located["rest"].strip(), None if where.startswith("<unknown>") else where)
-
-
-def parse_diagnostics(text: str) -> list[Diagnostic]:
-    """The diagnostics in what `iree-compile` wrote to its standard error."""
-    diagnostics: list[Diagnostic] = []
-    for line in text.splitlines():
-        match = _CONSOLE_LINE.match(line)
-        if match is None:
-            continue
-        where = match["where"]
-        if where is not None and where.startswith("<unknown>"):
-            where = None
-        diagnostics.append(Diagnostic(match["severity"], line[match.end() :].strip(), where))
-    return diagnostics

@@ -22,7 +22,7 @@ from typing import Any, Final
 from ..targets import DEVICE_NAME
 from .invocation import Invocation
 
-DEVICES_ARE_KNOWN: Final = "preprocessing"
+_DEVICES_ARE_KNOWN: Final = "preprocessing"
 """The phase behind which a program names its device, with all that the flags say of it."""
 KERNELS_ARE_LLVM: Final = "executable-targets"
 """The phase in which kernels are functions of LLVM's dialect, not yet compiled."""
@@ -41,7 +41,7 @@ _LINK: Final = (
     "--discard-all --icf=all --ignore-data-address-equality --ignore-function-address-equality "
     "--hash-style=sysv 2>/dev/null"
 )
-EMPTY: Final = b"util.func public @empty() { util.return }"
+_EMPTY: Final = b"util.func public @empty() { util.return }"
 
 _INTRINSIC: Final = re.compile(rb"intr\.([\w.]+)\0")
 _CALL: Final = b"call\0"
@@ -64,12 +64,12 @@ def without_libraries(flags: tuple[str, ...]) -> tuple[str, ...] | None:
     if not _may_go_without(flags):
         return None
     with Invocation(flags, []) as invocation:
-        if not (invocation.parse(EMPTY) and invocation.advance(DEVICES_ARE_KNOWN)):
+        if not (invocation.parse(_EMPTY) and invocation.advance(_DEVICES_ARE_KNOWN)):
             return None
-        return changed_flags(flags, invocation.text())
+        return _changed_flags(flags, invocation.text())
 
 
-def changed_flags(flags: tuple[str, ...], program: str) -> tuple[str, ...] | None:
+def _changed_flags(flags: tuple[str, ...], program: str) -> tuple[str, ...] | None:
     """As `without_libraries`, of the target that `program`, text of the phase `preprocessing`, has."""
     device = _DEVICE.search(program)
     if device is None or not _may_go_without(flags):

@@ -15,7 +15,6 @@ from adze.runtime.compile.compiler import (
     compile_bytecode,
     compile_with_fallback,
 )
-from adze.runtime.compile.diagnostics import parse_diagnostics
 from adze.runtime.compile.separate import compile_in_subprocess
 from adze.runtime.errors import CompileError
 from adze.runtime.targets import parse_target
@@ -138,18 +137,6 @@ def test_a_bad_flag_is_an_error() -> None:
         compile_bytecode(EMPTY, CPU, CompileOptions(extra_flags=("--no-such-flag",)))
 
 
-def test_an_abort_of_the_compiler_is_an_error_in_a_subprocess() -> None:
-    options = CompileOptions(extra_flags=("--iree-llvmcpu-target-cpu=zenver5",))
-    module = b"func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }"
-    with pytest.raises(CompileError, match="the compiler ended with code"):
-        compile_in_subprocess(module, CPU, options)
-
-
-def test_a_compile_that_takes_too_long_is_stopped(programs_text: bytes) -> None:
-    with pytest.raises(CompileError, match=r"took longer than 0.01 seconds"):
-        compile_in_subprocess(programs_text, CPU, timeout=0.01)
-
-
 def test_the_first_variant_that_iree_takes_is_used() -> None:
     made = []
 
@@ -180,16 +167,3 @@ def test_options_reach_the_program() -> None:
     stripped = compile_bytecode(checked, CPU, CompileOptions(strip_assertions=True)).vmfb
     assert b"message inside" in kept
     assert b"message inside" not in stripped
-
-
-def test_console_text_is_read_as_diagnostics() -> None:
-    text = (
-        "model.py:3:4: error: failed to legalize operation 'math.sin'\n  a line of source\n"
-        "<unknown>:0:0: warning: something\nremark: done\nnot a diagnostic\n"
-    )
-    results = [(one.severity, one.where, one.message) for one in parse_diagnostics(text)]
-    assert results == [
-        ("error", "model.py:3:4", "failed to legalize operation 'math.sin'"),
-        ("warning", None, "something"),
-        ("remark", None, "done"),
-    ]
