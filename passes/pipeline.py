@@ -35,6 +35,7 @@ from .lower.iree.early_deallocation import KeepLifetimes
 from .lower.iree.ended_loops import EndedLoops
 from .lower.iree.folded_offsets import BoundSizes
 from .lower.iree.packed_squares import DistinctSizes
+from .lower.iree.sign_extensions import SignExtensions
 from .lower.iree.started_reductions import StartedReductions
 from .lower.iree.two_index_maps import MarkBarriers
 from .lower.kernels.called_functions import CallFunctions
@@ -142,6 +143,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     MergeElementwise(),
     InlineBodies(),
     EndedLoops(),
+    SignExtensions(),
     EarlyChecks(),
     HostNumbers(),
     UseLoopState(),

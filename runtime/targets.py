@@ -48,6 +48,11 @@ class Target:
     has_quick_gathers: bool = False
 
     @property
+    def is_spirv(self) -> bool:
+        """Whether IREE makes the target's kernels of SPIR-V: Metal's source is written from it."""
+        return self.kind in (TargetKind.VULKAN, TargetKind.METAL)
+
+    @property
     def rounds_at_once(self) -> bool:
         """Whether the processor rounds a float to an integer in one instruction."""
         return self.kind is TargetKind.CPU and (
