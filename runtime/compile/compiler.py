@@ -330,7 +330,7 @@ def has_threads(target: Target) -> bool:
 
 def has_lanes(target: Target) -> bool:
     """Whether the kernels of a target are made of SPIR-V: `fault_of_lanes` is about those."""
-    return target.kind in (TargetKind.VULKAN, TargetKind.METAL)
+    return target.is_spirv
 
 
 def fault_of_threads(chosen: bytes, machine: bytes) -> str | None:

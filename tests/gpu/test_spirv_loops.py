@@ -1,4 +1,4 @@
-"""Loops for Vulkan that are one kernel each: the numbers of a CPU on lavapipe, valid code everywhere."""
+"""Loops for Vulkan and Metal that are one kernel each: a CPU's numbers on lavapipe, valid code everywhere."""
 
 from __future__ import annotations
 
@@ -57,11 +57,17 @@ def compiled(function: Any, *shapes: tuple[int, ...], target: str = "vulkan:lava
     return adze.trace(function, *[ShapeDtype(shape, F32) for shape in shapes]).lower(target).compile()
 
 
+@pytest.mark.parametrize("target", ["vulkan:ampere", "metal"])
 @pytest.mark.parametrize("name", LOOPS)
-def test_loops_with_small_bodies_are_one_kernel(name: str) -> None:
+def test_loops_with_small_bodies_are_one_kernel(name: str, target: str) -> None:
     function, *shapes = LOOPS[name]
-    (kernel,) = gpu_kernels(compiled(function, *shapes, target="vulkan:ampere").vmfb)
+    (kernel,) = gpu_kernels(compiled(function, *shapes, target=target).vmfb)
     assert kernel.name.startswith("kernel_loop")
+
+
+def test_threads_of_metal_share_the_memory_of_their_workgroup() -> None:
+    source = compiled(*LOOPS["two results"], target="metal").vmfb
+    assert b"threadgroup_barrier(mem_flags::mem_threadgroup)" in source and b"threadgroup _" in source
 
 
 @pytest.mark.thorough
@@ -117,7 +123,7 @@ def test_arrays_that_do_not_fit_in_a_workgroup_stay_on_the_host() -> None:
         return str(adze.trace(shifted, ShapeDtype((n,), F32)).remarks("vulkan:ampere"))
 
     assert "kernel: " in said(1024)
-    assert "threads would share 65536 bytes: a workgroup on Vulkan has 16384" in said(8192)
+    assert "threads would share 65536 bytes: a workgroup has 16384" in said(8192)
 
 
 def test_iree_still_refuses_parts_of_arrays(monkeypatch: pytest.MonkeyPatch) -> None:

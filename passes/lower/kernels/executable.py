@@ -37,7 +37,7 @@ _THREADS: Final = (
     "workgroup_size = [{count}, 1, 1]{subgroup}>"
 )
 """IREE leaves the code of such a kernel as it is."""
-_WARP: Final = " subgroup_size = 32"  # of CUDA; Vulkan's devices have subgroups of their own
+_WARP: Final = " subgroup_size = 32"  # of CUDA; devices of Vulkan and Metal have subgroups of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Kernel:
     `constants`: arrays of numbers, which follow the operands; the types and `key` determine them.
     `has_parts`: a complex array `[..., n]` is passed as an array `[..., 2 n]` of its parts.
     `has_bits`: an operand of floats is passed as an array of integers, their bits.
-    `threads` run each workgroup, on a GPU; None on a CPU. `is_spirv`: that GPU is one of Vulkan.
+    `threads` run each workgroup, on a GPU; None on a CPU. `is_spirv`: IREE makes its code of SPIR-V.
     """
 
     name: str

@@ -28,7 +28,7 @@ WHOLE_STACK: Final = 4 * STACK  # bytes of all of them; IREE's limit is 64 KiB
 MOST_ARGUMENTS: Final = 32  # IREE 3.13 loads no program with a dispatch of more: "binding count 33 > 32"
 MOST_ON_GPUS: Final = 16  # for CUDA: "binding_flags count 20 exceeds maximum of 16"
 WORKGROUP: Final = 32768  # bytes of temporaries in the memory of a workgroup, which has 48 KiB
-WORKGROUP_OF_VULKAN: Final = 16384  # bytes that every device has
+WORKGROUP_OF_SPIRV: Final = 16384  # bytes that every device of Vulkan and Metal has
 _ALIGNMENT: Final = 64
 _DYNAMIC: Final = -(2**63)
 
@@ -88,14 +88,15 @@ def settle_allocations(module: mlir.ir.Module) -> list[Scratch]:
 def settle_for_threads(module: mlir.ir.Module, threads: int, *, is_spirv: bool = False) -> list[Scratch]:
     """As `settle_allocations`, on a GPU: what threads share is in their workgroup's memory, or scratch.
 
-    For Vulkan (`is_spirv`) threads share no scratch (`kept_results.py`): `KernelError` where they would.
+    For Vulkan and Metal (`is_spirv`) threads share no scratch (`kept_results.py`): `KernelError` where they
+    would.
     Observed: for CUDA the compiler ends (segmentation fault) where a workgroup's memory has complex numbers.
     """
     _refuse_carried_buffers(module)
     function = functions(module)[KERNEL].operation
     block = function.regions[0].blocks[0]
     large: list[_Temporary] = []
-    used, room = 0, WORKGROUP_OF_VULKAN if is_spirv else WORKGROUP
+    used, room = 0, WORKGROUP_OF_SPIRV if is_spirv else WORKGROUP
     for operation in operations_named(module, "memref.alloc"):
         temporary = _Temporary(operation, _aligned_bytes(operation))
         if used + temporary.size <= room and (threads == 1 or is_spirv or not temporary.is_complex):
@@ -107,7 +108,7 @@ def settle_for_threads(module: mlir.ir.Module, threads: int, *, is_spirv: bool =
             large.append(temporary)
     if is_spirv and threads > 1 and large:
         total = used + sum(each.size for each in large)
-        raise KernelError(f"threads would share {total} bytes: a workgroup on Vulkan has {room}")
+        raise KernelError(f"threads would share {total} bytes: a workgroup has {room}")
     if len(block.arguments) + len(large) > MOST_ON_GPUS:
         count = len(block.arguments) + len(large)
         raise KernelError(f"it works on {count} arrays: a dispatch on a GPU has {MOST_ON_GPUS} at most")

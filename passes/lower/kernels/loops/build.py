@@ -138,7 +138,7 @@ def build(
         after("tensors")
         simplify_tensors(module, sizes)
         after("simplified")
-        is_gpu, is_spirv = target.kind is not TargetKind.CPU, target.kind is TargetKind.VULKAN
+        is_gpu, is_spirv = target.kind is not TargetKind.CPU, target.is_spirv
         if is_gpu:
             made = _on_buffers(module, frozenset() if is_spirv else owned, sizes)
         else:
@@ -233,7 +233,7 @@ def _as_loops(module: mlir.ir.Module, target: Target, sizes: Sizes, first_result
 def _as_threads(module: mlir.ir.Module, first_kept: int | None) -> tuple[int, list[Scratch]]:
     """The code of the threads of a GPU's workgroup; how many there are, and its scratch.
 
-    `first_kept`: for Vulkan, the argument from which on results are kept in the workgroup's memory.
+    `first_kept`: for Vulkan and Metal, the argument from which on results are kept in the workgroup's memory.
     """
     upstream(module, COPIES)
     move_sums_inside(module)
@@ -320,7 +320,7 @@ def _clone(module: mlir.ir.Module) -> mlir.ir.Module:
 def lower_to_tensors(module: mlir.ir.Module, target: Target) -> None:
     """Lower the adze ops of the functions of one loop."""
     counted = counted_loops(module, Reader(Codec(module.context)))
-    kind = TargetKind.VULKAN if target.kind is TargetKind.VULKAN else TargetKind.CPU
+    kind = target.kind if target.is_spirv else TargetKind.CPU
     builder = KernelBuilder(module.context, counted, kind)
     lowering = Lowering(module, target, KERNEL_LOWERINGS, builder=builder)
     Conversion(module, lowering).run()

@@ -1,10 +1,10 @@
-"""Results that the threads of a workgroup share, kept in its memory until a kernel for Vulkan ends.
+"""Results that the threads of a workgroup share, kept in its memory until a kernel for Vulkan or Metal ends.
 
 Input: the code of a kernel on buffers, as loops over elements. Output: the same, where results of which
 threads use elements of each other are temporaries, and are copied to their places at the end.
-Idea: a barrier of SPIR-V, as IREE makes it, orders what lies in the workgroup's memory and nothing else: what
-one thread stores in an array of the device, another one may never see. A result of which every element is
-stored once, and that nobody reads, needs no order, and stays where it goes.
+Idea: a barrier of SPIR-V, as IREE makes it, orders what lies in the workgroup's memory and nothing else, also
+in the source for Metal: what one thread stores in an array of the device, another one may never see. A result
+of which every element is stored once, and that nobody reads, needs no order, and stays where it goes.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ ELEMENTS: Final = "kernel: each of "
 HOST: Final = "host: "
 MOST_OPS: Final = 2000  # of a kernel, those of nested bodies included: more take long to compile
 LARGEST: Final = 1 << 31  # bytes of what a kernel is given or carries
-LONGEST_ON_VULKAN: Final = 1e9  # nanoseconds: drivers take the device from a kernel of some seconds
+LONGEST: Final = 1e9  # nanoseconds: drivers of Vulkan and Metal end a kernel of some seconds
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,9 @@ class Selection:
         self.reader = Reader(Codec(module.context))
         self.functions = functions(module)
         self._why_none = why_no_kernels(module, is_on)
-        kind = target_of(module).kind
-        self._is_vulkan = kind is TargetKind.VULKAN
+        target = target_of(module)
+        kind = target.kind
+        self._drivers = kind.value.capitalize() if target.is_spirv else ""
         self._costs = StepCosts(self.functions, self.reader, kind)
         self._obstacles = Obstacles(self.functions, self.reader, has_dynamic=kind is TargetKind.CPU)
         self._marked: set[str] = set()
@@ -114,11 +115,12 @@ class Selection:
                 f"a step takes about {time_text(step.kernel)} in a kernel, {time_text(step.host)} on the host"
             )
             is_kernel = step.kernel <= step.host
-            if is_kernel and self._is_vulkan and application.op is Scan:
+            if is_kernel and self._drivers and application.op is Scan:
                 total = step.kernel * length_of(application.attributes["length"][0])
-                if total > LONGEST_ON_VULKAN:
+                if total > LONGEST:
                     is_kernel = False
-                    times = f"a kernel of it would take {time_text(total)}, and drivers of Vulkan end such"
+                    drivers = f"drivers of {self._drivers}"
+                    times = f"a kernel of it would take {time_text(total)}, and {drivers} end such"
             mark(loop, (KERNEL if is_kernel else HOST) + times)
             return is_kernel
         mark(loop, HOST + obstacle)
@@ -146,7 +148,7 @@ def why_no_kernels(module: mlir.ir.Module, is_on: bool) -> str | None:
     if not is_on:
         return "kernels of loops are switched off"
     target = target_of(module)
-    has_some = target.kind in (TargetKind.CPU, TargetKind.CUDA, TargetKind.VULKAN)
+    has_some = target.kind in (TargetKind.CPU, TargetKind.CUDA) or target.is_spirv
     return None if has_some else f"there are no kernels of loops for {target.kind.value}"
 
 

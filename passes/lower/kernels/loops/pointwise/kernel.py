@@ -82,13 +82,13 @@ def code_of(loop: Operation, by_symbol: Mapping[str, Operation], reader: Reader,
     with single.module.context, mlir.ir.Location.unknown():
         function = _vector_function(plan, loop)
         require_few_iterations(function, target)
-    return Code(single, function, plan.workgroups, plan.threads, target.kind is TargetKind.VULKAN)
+    return Code(single, function, plan.workgroups, plan.threads, target.is_spirv)
 
 
 def _plan(single: Single, count: int, target: Target) -> Plan:
     """How the elements are divided, of `count` scalar ops each."""
     code = entry(single.module)
-    if target.kind in (TargetKind.CUDA, TargetKind.VULKAN):
+    if target.kind is not TargetKind.CPU:
         return Plan(single, code, 1, min(-(-single.count // THREADS), MOST_ON_GPUS), THREADS)
     lanes = _lanes(single, count, target)
     vectors = -(-single.count // lanes)
