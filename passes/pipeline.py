@@ -30,6 +30,7 @@ from .lower.hold_state import HoldState
 from .lower.host_numbers import HostNumbers
 from .lower.inline_bodies import InlineBodies
 from .lower.invariants import HoistInvariants
+from .lower.iree.complex_choices import ComplexChoices
 from .lower.iree.dropped_loop_state import UseLoopState
 from .lower.iree.early_deallocation import KeepLifetimes
 from .lower.iree.ended_loops import EndedLoops
@@ -144,6 +145,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     InlineBodies(),
     EndedLoops(),
     SignExtensions(),
+    ComplexChoices(),
     EarlyChecks(),
     HostNumbers(),
     UseLoopState(),
