@@ -1,5 +1,5 @@
 // On GPUs without kernels of loops: a scan is a loop that carries the state and the stack of results, a row a step.
-// RUN: adze opt %s --pass-pipeline='lower{target=metal},canonicalize' | filecheck %s
+// RUN: adze opt %s --pass-pipeline='lower{target=rocm:gfx942},canonicalize' | filecheck %s
 
 func.func private @body(%c: tensor<f32>, %x: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
   %0 = "adze.add"(%c, %x) : (tensor<f32>, tensor<f32>) -> tensor<f32>

@@ -1,5 +1,5 @@
 // On GPUs without kernels of loops: a scan in reverse counts its rows from the last.
-// RUN: adze opt %s --pass-pipeline='lower{target=metal},canonicalize' | filecheck %s
+// RUN: adze opt %s --pass-pipeline='lower{target=rocm:gfx942},canonicalize' | filecheck %s
 
 func.func private @body(%c: tensor<f32>, %x: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
   %0 = "adze.add"(%c, %x) : (tensor<f32>, tensor<f32>) -> tensor<f32>

@@ -1,5 +1,5 @@
 // On GPUs without kernels of loops: where sizes are static, an iteration of a while loop computes the next state and its condition.
-// RUN: adze opt %s --pass-pipeline='lower{target=metal},canonicalize' | filecheck %s
+// RUN: adze opt %s --pass-pipeline='lower{target=rocm:gfx942},canonicalize' | filecheck %s
 
 func.func private @condition(%i: tensor<i32>, %x: tensor<3xf32>) -> tensor<i1> {
   %0 = "adze.constant"() {value = dense<9> : tensor<i32>, dtype = i32} : () -> tensor<i32>

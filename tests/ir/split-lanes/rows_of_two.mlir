@@ -1,7 +1,7 @@
 // A scan over rows of two carries a vector for each column; a small array that all rows share is its numbers.
 // RUN: adze opt %s --pass-pipeline='plan{target=cpu},split-lanes' | filecheck %s
 // RUN: adze opt %s --pass-pipeline='plan{target=cpu},split-lanes{kernels=off}' | filecheck %s --check-prefix=OFF
-// RUN: adze opt %s --pass-pipeline='plan{target=metal},split-lanes' | filecheck %s --check-prefix=OFF
+// RUN: adze opt %s --pass-pipeline='plan{target=rocm:gfx942},split-lanes' | filecheck %s --check-prefix=OFF
 
 func.func @f(%x: tensor<40x2xf32>, %w: tensor<2xf32>) -> (tensor<40x2xf32>, tensor<6x40x2xf32>) {
   %0:2 = "adze.scan"(%w, %x) {body = @exchanged, carry_count = 1 : i64, constant_count = 1 : i64, length = array<i64: 6>, results = [tensor<40x2xf32>, tensor<6x40x2xf32>], reverse = false} : (tensor<2xf32>, tensor<40x2xf32>) -> (tensor<40x2xf32>, tensor<6x40x2xf32>)
