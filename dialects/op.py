@@ -65,6 +65,7 @@ OPTIONAL_RULES: Final = (
     "summed",
     "linearize",
     "predicated",
+    "undifferentiated",
     "factors",
     "of_part",
     "of_block",
@@ -237,6 +238,9 @@ class Op:
     functions that do."""
     is_always_predicated: ClassVar[bool] = False
     """Whether it needs its rule `predicated` itself, not only where a function it refers to does."""
+    undifferentiated: ClassVar[Callable[..., Sequence[Value]] | None] = None
+    """`undifferentiated(b, operands, **attributes)` -> the results of an op in its place where nothing is
+    differentiated any more."""
     live_operands: ClassVar[Callable[..., tuple[tuple[bool, ...], tuple[bool, ...]]] | None] = None
     """`live_operands(engine, used, attributes)` -> which operands the `used` results depend on, and which
     results must be kept for them; without it all are kept. For ops that refer to functions."""

@@ -3,19 +3,17 @@
 Input: a module. Output: the same without calls, in place. Idea: from the innermost call out; the last call of
 a private function takes its ops, every other call a clone of them. Routines stay: whether a kernel takes
 their place depends on the target (`lower/kernels/routines.py`). Nothing is differentiated any more, so
-linear routines become routines without a transpose.
+linear routines become routines, which have no transpose.
 """
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from dataclasses import fields
 
 from ...dialects import mlir
-from ...dialects.builder.emitter import Reader
+from ...dialects.builder.emitter import Emitter, Reader
 from ...dialects.codec import Codec
 from ...dialects.op import Op
-from ...dialects.ops.control.routine import LinearRoutine, Routine, Routines
 from ..ir.aliases import Operation, Value
 from ..ir.construction import clone_operation
 from ..ir.functions import body, functions, is_private, referenced, split_body
@@ -93,8 +91,12 @@ class _Inliner:
             run = referenced(application) if callee is None else [application.attributes[callee]]
             self._reached += [name for name in dict.fromkeys(run) if not self.references[name]]
             self.references.update(run)
-            if op is LinearRoutine:
-                _forget_transpose(child.operation)
+            if op.undifferentiated is not None:
+                emitter = Emitter(self.reader.codec, mlir.ir.InsertionPoint(child), child.location)
+                values = op.undifferentiated(emitter, application.operands, **application.attributes)
+                for old, new in zip(child.results, values, strict=True):
+                    old.replace_all_uses_with(new)
+                child.erase()
 
     def _into(self, symbol: str) -> None:
         if symbol in self.done:
@@ -114,21 +116,6 @@ class _Inliner:
                 _move_body(child.operation, function, application.operands)
             else:
                 _replace_call(child.operation, function, application.operands)
-
-
-def _forget_transpose(linear: Operation) -> None:
-    """Replace a linear routine by a routine: it is not transposed any more."""
-    kept = [field.name for field in fields(Routines)]
-    with mlir.ir.InsertionPoint(linear), linear.location:
-        routine = mlir.ir.Operation.create(
-            f"adze.{Routine.name}",
-            results=[result.type for result in linear.results],
-            operands=list(linear.operands),
-            attributes={name: linear.attributes[name] for name in kept},
-        )
-    for old, new in zip(linear.results, routine.results, strict=True):
-        old.replace_all_uses_with(new)
-    linear.erase()
 
 
 def _move_body(call: Operation, callee: Operation, operands: tuple[Value, ...]) -> None:

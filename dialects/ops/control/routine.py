@@ -155,3 +155,9 @@ class LinearRoutine(PlainCall):
         )
         mapped = replace(attributes, callee=body, transposed=back, results=types)
         return list(b.linear_routine(*engine.leading(size), *inputs, **mapped.keywords)), [True]
+
+    @staticmethod
+    def undifferentiated(b: Builder, operands: Values, *, attributes: LinearRoutines) -> Values:
+        """A routine, which has no transpose."""
+        kernel, results = attributes.kernel, attributes.results
+        return b.routine(*operands, callee=attributes.callee, kernel=kernel, results=results)
