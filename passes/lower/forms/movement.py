@@ -213,10 +213,8 @@ def _is_column(target: Target, shape: Sequence[Size], start: Sequence[Size], siz
     """Whether a slice takes one column of rows, such as a coordinate of points, at known places."""
     if len(shape) < 2 or sizes[-1] != 1 or shape[-1] == 1:
         return False
-    rows, columns = sizes[-2], shape[-1]
-    if not isinstance(rows, int) or not isinstance(columns, int):
-        return False
-    are_known = all(isinstance(n, int) for n in (shape[-2], *start[-2:]))
+    rows, columns = (n if isinstance(n, int) else None for n in (sizes[-2], shape[-1]))
+    are_known = columns is not None and all(isinstance(n, int) for n in start[-2:])
     return are_known and configuration.takes_columns(target, rows, columns)
 
 
@@ -226,9 +224,8 @@ def _column(
     """A column as every n-th element of rows of n; kernels load these as vectors and shuffle them."""
     *outer, count, width = b.shape(x)
     row, column = start[-2:]
-    assert isinstance(count, int) and isinstance(width, int)
-    assert isinstance(row, int) and isinstance(column, int)
-    rows = reshape(b, x, [*outer, count * width])
+    assert isinstance(width, int) and isinstance(row, int) and isinstance(column, int)
+    rows = reshape(b, x, [*outer, b.calculate("size_mul", count, width)])
     first = [*start[:-2], row * width + column]
     taken = extract_slice(b, rows, first, sizes[:-1], [*strides[:-2], strides[-2] * width])
     return reshape(b, taken, sizes)

@@ -15,7 +15,7 @@ from ....dialects import mlir
 from ....runtime.targets import Target
 from ...base import Pass
 from ...ir.aliases import Value
-from ..tuning.row_tiles import element_loops
+from ..tuning.row_tiles import element_loops, is_in_pieces
 from .element_code import WIDENING, Code
 from .element_pieces import Pieces
 from .element_reader import read_elements
@@ -41,7 +41,7 @@ def _code(target: Target, program: ReductionProgram) -> WrittenKernel | None:
     loops = element_loops(target, program.known_sizes, _bits(program), program.operations)
     if loops is None:
         return None
-    code = Pieces if program.known_sizes == (None,) else Rows
+    code = Pieces if is_in_pieces(program.known_sizes) else Rows
     return functools.partial(code, program, loops)
 
 

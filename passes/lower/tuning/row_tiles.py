@@ -92,9 +92,12 @@ def element_loops(target: Target, sizes: Sequence[int | None], bits: int, operat
 
     `sizes`: None for those that show at the call.
     """
-    loops = row_loops(target, sizes, bits, operations, kept=0, longest=LONGEST_MOVED)
-    is_short = len(sizes) > 1 or sizes[0] is None or sizes[0] <= MOST
-    return loops if loops and is_short else None
+    return row_loops(target, sizes, bits, operations, kept=0, longest=LONGEST_MOVED)
+
+
+def is_in_pieces(sizes: Sequence[int | None]) -> bool:
+    """Whether workgroups share a single row, of which each does a piece: it is long, or shows at the call."""
+    return len(sizes) == 1 and (sizes[0] is None or sizes[0] > MOST)
 
 
 def takes_rows(target: Target, shape: Sequence[object], dtype: np.dtype) -> bool:

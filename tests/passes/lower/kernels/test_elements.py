@@ -97,7 +97,7 @@ def test_values(dtype: Any) -> None:
 
 @pytest.mark.parametrize("size", [1 << 16, 100_000, 65_537, 3])
 def test_one_axis(size: int) -> None:
-    """Divided into pieces for workgroups, where the size has divisors."""
+    """Divided into equal pieces for workgroups, where the size has divisors, else into all but equal ones."""
     x = given(size)
     got = adze.jit(lambda x: (x[::-1], x[::-1] + x, x[::2]))(x)
     for mine, want in zip(got, (x[::-1], x[::-1] + x, x[::2]), strict=True):
@@ -196,6 +196,19 @@ def test_columns_of_some_rows(shape: tuple[int, ...], dtype: str) -> None:
     got = adze.jit(lambda x: parts_of_columns(x.real if dtype == "complex64" else x))(x)
     for each, want in zip(got, parts_of_columns(x.real if dtype == "complex64" else x), strict=True):
         np.testing.assert_array_equal(np.asarray(each).astype(want.dtype), want)
+
+
+def test_a_long_row_without_divisors_is_read_within_bounds() -> None:
+    size = 16_411  # a prime
+    pairs = given(size, 5)
+    for function, x, seen in (
+        (lambda x: x[::-1] * 2, given(size), None),
+        (folded, given(size), None),
+        (lambda x: x[::3] + 1, given(3 * size - 2), None),
+        (lambda x: x[1:, 0] - x[:-1, 0], pairs, pairs.reshape(-1)),
+    ):
+        (got,) = run_reduction(function, x, passes=ELEMENTS, bound=[x if seen is None else seen])
+        np.testing.assert_array_equal(got, function(x))
 
 
 @pytest.mark.parametrize("target", [AVX2, AVX512], ids=["avx2", "avx512"])
@@ -334,6 +347,37 @@ def test_values_of_named_sizes(case: int, dtype: Any) -> None:
         np.testing.assert_array_equal(program(x), function(x), err_msg=str(x.shape))
 
 
+COLUMNS: tuple[tuple[Callable[[Any], Any], tuple[int | str, ...]], ...] = (
+    (lambda x: x[:, 0] * x[:, 3] + 1, ("n", 5)),
+    (lambda x: abs(x[:, 2] - x[:, 0]), ("n", 3)),
+    (lambda x: x[..., 1] - x[..., 0], ("b", "n", 2)),
+)
+
+
+@pytest.mark.parametrize("case", range(len(COLUMNS)))
+def test_columns_of_rows_of_a_named_number_are_read_within_bounds(case: int) -> None:
+    function, spec = COLUMNS[case]
+    for size in (2, 17, 133):
+        x = given(*({"b": 3, "n": size}.get(str(n), n) for n in spec))
+        flat = x.reshape(-1 if len(spec) == 2 else 3, *(() if len(spec) == 2 else (-1,)))
+        (got,) = run_reduction(function, x, passes=ELEMENTS, bound=[flat], shapes=[spec])
+        np.testing.assert_array_equal(got.reshape(function(x).shape), function(x))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "float16", "float32", "float64", "complex64"])
+def test_dtypes_of_columns_of_rows_of_a_named_number(dtype: str) -> None:
+    """Also of no rows, and of fewer than a vector has."""
+
+    def every(x: Any) -> list[Any]:
+        return [x[..., 1], x[::-1, 2], x[1:, 0], (x[:, 2] != x[:, 0]).sum()]
+
+    program = adze.trace(every, adze.ShapeDtype(("n", 3), dtype)).lower("cpu").compile()
+    for size in (0, 1, 2, 16, 70, 1001):
+        x = given(size, 3).astype(dtype)
+        for got, wanted in zip(program(x), every(x), strict=True):
+            np.testing.assert_array_equal(got, wanted)
+
+
 def test_a_long_row_of_named_length_is_shared_by_workgroups() -> None:
     program = adze.trace(folded, adze.ShapeDtype(("n",), np.float32)).lower("cpu").compile()
     for size in (1 << 15, 65_537, 1_000_003):
@@ -406,7 +450,7 @@ def test_which_kernels_are_written() -> None:
         for function in (reversed_columns, folded, thirds, two_ways):
             assert is_loop(function, 100, 200, target=target), function.__name__
     assert is_loop(lambda x: x[::-1], 100_000)
-    assert not is_loop(lambda x: x[::-1], 65_537)  # a prime: one workgroup would do it all
+    assert is_loop(lambda x: x[::-1], 65_537)  # a prime
     assert not is_loop(lambda x: x + 1, 100, 200)
     assert not is_loop(reversed_columns, 100, 200, target=VULKAN)
     assert not is_loop(reversed_columns, 100, 200, dtype=np.complex64)
