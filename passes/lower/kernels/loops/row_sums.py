@@ -3,7 +3,8 @@
 Input: the bufferized code of a kernel. Output: the same, where generics that reduce the last axis of their
 operands (products of matrices with vectors, sums and extrema of rows) are loops over a few results and
 vectors of steps. Idea: each result has accumulators of its own, so that one addition does not wait for
-another, and an operand that all results share is loaded once for them. Only combinations that may be done in
+another, and an operand that all results share is loaded once for them. Rows of one short vector each are
+turned: as many of them become one vector of results. Only combinations that may be done in
 any order: of integers, extrema, and sums and products of floats that say `reassoc`.
 """
 
@@ -19,11 +20,12 @@ from ....ir.aliases import Operation, Value
 from ..builder import Array, Number, Place, broadcast, carried, constant, loop
 from ..element_code import applied
 from ..reduction_programs import COMBINING
-from .vector_reductions import Reduced, may_be_reordered, parts_of, reduction_of
+from .vector_reductions import Reduced, is_dense, may_be_reordered, parts_of, reduction_of, whole_and_rest
 from .walk import operations_named
 
 NARROWEST: Final = 4  # steps side by side from which on vectors of them gain
 RESULTS: Final = 4  # at a time
+MOST_TURNED: Final = 8  # elements of rows that are combined together, as many rows
 ACCUMULATORS: Final = 8  # of all results of a tile: two additions a cycle, each of which takes four
 
 
@@ -64,6 +66,7 @@ def _combination(found: Reduced) -> tuple[Operation, Value] | None:
 def _emit(found: Reduced, width: int) -> None:
     """The loops over tiles of results, at the ambient insertion point."""
     *outer, last = found.results or (None,)
+    is_turned = _is_turned(found, width)
 
     def nest(at: Mapping[int, Place], loops: Sequence[int]) -> None:
         if loops:
@@ -72,11 +75,25 @@ def _emit(found: Reduced, width: int) -> None:
         elif last is None:
             _Tile(found, [at], width).emit()
         else:
-            for first, stop, size in parts_of(found.size(last), RESULTS):
+            count = found.size(last)
+            for first, stop, size in whole_and_rest(count, width) if is_turned else parts_of(count, RESULTS):
                 with loop(first, stop, size) as i:
                     _Tile(found, [{**at, last: i + row} for row in range(size)], width).emit()
 
     nest({}, outer)
+
+
+def _is_turned(found: Reduced, width: int) -> bool:
+    """Whether as many results as a row has elements, each a vector, are combined to a vector of results."""
+    result = found.operation.operands[found.inputs]
+    sizes = [found.sizes[loop] for loop in (found.results[-1:] or found.steps)]
+    is_long = all(size is None or size >= width for size in sizes)
+    return (
+        bool(found.results)
+        and found.sizes[found.steps[-1]] == width <= MOST_TURNED
+        and is_long
+        and is_dense(result)
+    )
 
 
 class _Tile:
@@ -112,6 +129,10 @@ class _Tile:
         rest = [identity] * len(self.places) if self._has_rest() else []
         values = self._outer({}, self.found.steps[:-1], [*accumulators, *rest])
         result = Array(self.found.operation.operands[self.found.inputs])
+        if len(self.places) == self.width and _is_turned(self.found, self.width):
+            first = tuple(self.places[0][a] for a in self.found.results)
+            result[first] = self._combined(result.vector(self.width, *first), self._turned(values))
+            return
         for row, place in enumerate(self.places):
             total = values[row * self.vectors]
             for other in values[row * self.vectors + 1 : (row + 1) * self.vectors]:
@@ -186,6 +207,14 @@ class _Tile:
     def _combined(self, left: Number, right: Number) -> Number:
         return applied(self.combination, [left, right])
 
+    def _turned(self, vectors: Sequence[Number]) -> Number:
+        """The elements of each vector combined, as many vectors as each has elements: of two vectors those at
+        even places with those at odd ones, until one vector is left."""
+        while len(vectors) > 1:
+            pairs = zip(vectors[::2], vectors[1::2], strict=True)
+            vectors = [self._combined(*(_every_second(a, b, first) for first in (0, 1))) for a, b in pairs]
+        return vectors[0]
+
     def _of_vector(self, vector: Number) -> Number:
         """The elements of a vector, combined."""
         if mlir.ir.VectorType(vector.type).shape == [1]:
@@ -193,3 +222,9 @@ class _Tile:
         kind = getattr(mlir.vector.CombiningKind, COMBINING[self.combination.name].kind)
         fast = mlir.ir.Attribute.parse("#arith.fastmath<reassoc>") if vector.is_float else None
         return Number(mlir.vector.reduction(vector.element, kind, vector.value, fastmath=fast))
+
+
+def _every_second(a: Number, b: Number, first: int) -> Number:
+    """Every second element of two vectors, from the first or the second on."""
+    width = mlir.ir.VectorType(a.type).shape[0]
+    return Number(mlir.vector.shuffle(a.value, b.value, list(range(first, 2 * width, 2))))

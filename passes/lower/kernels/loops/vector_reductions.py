@@ -223,14 +223,19 @@ def _from(place: Number, width: int) -> Number:
     return Number(mlir.arith.constant(type_, count)) + place
 
 
+def whole_and_rest(count: Place, size: int) -> list[tuple[Place, Place, int]]:
+    """Results in tiles of one size, and those that are left one by one, as `parts_of` has them."""
+    whole = count - count % size
+    return [(0, whole, size), (whole, count, 1)]
+
+
 def parts_of(count: Place, most: int) -> list[tuple[Place, Place, int]]:
     """Results in tiles of up to `most`: where those of one size begin and end, and the size.
 
     Of a known count the tiles are as equal as may be; else they are as large as may be, then of one.
     """
     if not isinstance(count, int):
-        whole = count - count % most
-        return [(0, whole, most), (whole, count, 1)]
+        return whole_and_rest(count, most)
     tiles = -(-count // most)
     high = -(-count // tiles)
     low = tiles * high - count  # how many tiles have a result less

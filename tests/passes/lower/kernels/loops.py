@@ -401,6 +401,17 @@ def outer_products(a: Any, v: Any) -> Any:
     return lax.fori_loop(0, 3, step, (a, v))
 
 
+def short_rows(x: Any) -> Any:
+    """Rows of a few elements, each of which a vector holds, and their neighbours."""
+
+    def step(i: Any, x: Any) -> Any:
+        total, most = (x * x).sum(-1, dtype=x.dtype), x.max(-1)
+        part = xp.floor_divide if x.dtype.kind in "iu" else xp.divide
+        return part(xp.roll(x, 1, 0), 2) + (part(total, 64) + part(most, 4))[..., None]
+
+    return lax.fori_loop(0, 4, step, x)
+
+
 def reduced_columns(x: Any) -> Any:
     """Rows in wholes and rests, one and two axes of steps; what it takes elements of is updated as well."""
 
@@ -644,6 +655,9 @@ GROUPS: Final[dict[str, list[Loop]]] = {
         *((outer_products, [floats(5, 7, dtype=t) / 2, floats(5, dtype=t) / 2]) for t in "fd"),
         (outer_products, [np.stack([_COMPLEX[:4]] * 3) / 4, _COMPLEX[:3] / 4]),
         *((reduced_columns, [floats(*n)]) for n in ((5, 6, 37), (9, 3, 16), (3, 13, 4), (2, 2, 300))),
+        *((short_rows, [floats(*n) * 9]) for n in ((3, 4), (4, 4), (13, 4), (8, 8), (19, 8), (5, 9, 4))),
+        *((short_rows, [(floats(9, 4) * 9).astype(dtype)]) for dtype in (np.int32, np.int64, np.float64)),
+        *((short_rows, [_special_row()[: 4 * n].reshape(4, n)]) for n in (4, 8)),
         (reduced_columns, [_special_columns()]),
         (reduced_columns, [floats(4, 3, 21, dtype=np.float64)]),
         (convolved, [floats(4, 5, 3, 2), floats(2, 3, 2, 20)]),
