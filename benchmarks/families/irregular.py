@@ -84,6 +84,18 @@ def folded(peer: Peer, x: Any) -> Any:
     return (x + x[:, ::-1]) * 0.5
 
 
+def product_of_columns(peer: Peer, x: Any) -> Any:
+    return x[..., 0] * x[..., 1] + 1
+
+
+def sum_of_column(peer: Peer, x: Any) -> Any:
+    return x[..., 1].sum(-1)
+
+
+def reversed_and_added(peer: Peer, x: Any) -> Any:
+    return x[::-1] + x
+
+
 def every_third(peer: Peer, x: Any) -> Any:
     return x[:, ::3]
 
@@ -195,6 +207,11 @@ CASES = (
     Case("mean with reversed columns 1000 x 1000", folded, numbers(1000, 1000)),
     Case("every third column 1000 x 1000", every_third, numbers(1000, 1000)),
     Case("columns rolled 1000 x 1000", rolled, numbers(1000, 1000)),
+    Case("product of columns 50,000 x 5", product_of_columns, numbers(50_000, 5)),
+    Case("product of columns 200 x 250 x 2", product_of_columns, numbers(200, 250, 2)),
+    Case("sum of a column 200 x 250 x 2", sum_of_column, numbers(200, 250, 2)),
+    Case("sum of a column 20,000 x 100", sum_of_column, numbers(20_000, 100)),
+    Case("reversed and added 1,000,003", reversed_and_added, numbers(1_000_003)),
     Case("histogram 1,000,000", histogram, numbers(1_000_000)),
     Case(
         "bincount 1,000,000",

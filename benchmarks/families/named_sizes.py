@@ -100,6 +100,14 @@ def embedding_loss(peer: Peer, table: Any, words: Any) -> Any:
     return peer.xp.sum(table[words] ** 2)
 
 
+def product_of_columns(peer: Peer, x: Any) -> Any:
+    return x[:, 0] * x[:, 1] + 1
+
+
+def places(peer: Peer, table: Any, x: Any) -> Any:
+    return peer.xp.searchsorted(table, x)
+
+
 def taken_along(peer: Peer, x: Any, places: Any) -> Any:
     return peer.xp.take_along_axis(x, places, axis=1)
 
@@ -234,6 +242,18 @@ CASES = (
         lambda draw: (draw.normal(1000, 32), draw.integers(1000, 8, 1000)),
         numpy=None,
         named=("1000,32", "b,s"),
+    ),
+    Case(
+        "product of columns n,5: 50,000",
+        product_of_columns,
+        lambda draw: (draw.normal(50_000, 5),),
+        named=("n,5",),
+    ),
+    Case(
+        "places n in m: 100,000 in 1000",
+        places,
+        lambda draw: (np.sort(draw.normal(1000)), draw.normal(100_000)),
+        named=("m", "n"),
     ),
     Case(
         "take along n,m by n,k: 1000 x 30 by 1000",
