@@ -26,6 +26,7 @@ from .matrix_arguments import (
     is_empty,
     is_less,
     is_named,
+    over,
     phase,
     positions,
     real_dtype,
@@ -116,7 +117,7 @@ def _decomposed(a: Any, *, with_vectors: bool) -> tuple[Any, ...]:
         return xp.zeros((*batch, n), dtype=real_dtype(a.dtype)), a
     largest = xp.max(xp.abs(a), axis=(-2, -1), keepdims=True)
     scale = xp.where(largest > 0, largest, xp.ones_like(largest))
-    a = a / xp.astype(scale, a.dtype)
+    a = over(a, scale)
     if with_vectors:
         values, *vectors = routine("eigh", lambda a: _composed(a, with_vectors=True), a)
     else:

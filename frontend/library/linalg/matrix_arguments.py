@@ -137,14 +137,23 @@ def squares(x: Any) -> Any:
     return parts[0] * parts[0] + parts[1] * parts[1]
 
 
+def over(x: Any, scale: Any) -> Any:
+    """``x / scale`` of a real `scale`; a complex `x` part by part: a subnormal one has no reciprocal."""
+    if not is_complex(x):
+        return x / scale
+    return ops.complex(ops.real(x) / scale, ops.imag(x) / scale)
+
+
 def phase(x: Any) -> Any:
     """``x / |x|``, and 1 where `x` is zero."""
     if not is_complex(x):
         return xp.where(x < 0, xp.full_like(x, -1), xp.full_like(x, 1))
-    size = xp.abs(x)
-    is_zero = size == 0
-    unit = x / xp.where(is_zero, xp.ones_like(size), size)
-    return xp.where(is_zero, xp.ones_like(x), unit)
+    parts = ops.real(x), ops.imag(x)
+    largest = xp.maximum(*map(xp.abs, parts))
+    is_zero = largest == 0
+    scaled = over(x, xp.where(is_zero, xp.ones_like(largest), largest))  # its length may be subnormal
+    size = xp.where(is_zero, xp.ones_like(largest), xp.sqrt(squares(scaled)))
+    return xp.where(is_zero, xp.ones_like(x), over(scaled, size))
 
 
 def positions(n: Any) -> Any:

@@ -31,6 +31,7 @@ from .matrix_arguments import (
     is_less,
     is_named,
     matrix,
+    over,
     positions,
     real_part,
     squares,
@@ -89,7 +90,7 @@ def pivots(a: Any) -> Any:
         return order
     largest = xp.max(xp.abs(value), axis=(-2, -1), keepdims=True)
     scale = xp.where(largest > 0, largest, xp.ones_like(largest))  # so that squares stay finite
-    start = value / xp.astype(scale, value.dtype)
+    start = over(value, scale)
 
     def exchange(state: Any, k: Any) -> Any:
         rest, order = state
@@ -100,7 +101,7 @@ def pivots(a: Any) -> Any:
         order = xp.take_along_axis(order, moved, axis=-1)
         chosen = column(rest, k)
         length = xp.sqrt(xp.sum(squares(chosen), axis=-1, keepdims=True))
-        direction = chosen / xp.astype(xp.where(length > 0, length, xp.ones_like(length)), rest.dtype)
+        direction = over(chosen, xp.where(length > 0, length, xp.ones_like(length)))
         along = xp.matmul(xp.expand_dims(conjugate(direction), -2), rest)
         return (rest - xp.expand_dims(direction, -1) * along, order), None
 
@@ -252,8 +253,8 @@ def reflection(tail: Any, head: Any, is_head: Any) -> tuple[Any, Any]:
     is_flat = longest == 0
     largest = xp.maximum(longest, xp.abs(head))
     # Divided by the largest, so that neither squares nor quotients of the smallest floats lose digits.
-    scale = xp.astype(xp.where(largest > 0, largest, xp.ones_like(largest)), head.dtype)
-    tail, head = tail / scale, head / scale
+    scale = xp.where(largest > 0, largest, xp.ones_like(largest))
+    tail, head = over(tail, scale), over(head, scale)
     length = xp.sqrt(xp.sum(squares(tail), axis=-1, keepdims=True, dtype=largest.dtype))
     if is_complex(head):
         size = xp.hypot(xp.hypot(ops.real(head), ops.imag(head)), length)

@@ -32,6 +32,7 @@ from .matrix_arguments import (
     is_less,
     is_named,
     matrix,
+    over,
     phase,
     real_dtype,
     real_part,
@@ -258,7 +259,7 @@ def _by_rotations(a: Any) -> tuple[Any, Any, Any]:
 def _orthonormal(moved: Any, s: Any) -> Any:
     """The columns divided by their lengths `s`; where these vanish, columns that complete a basis."""
     positive = xp.where(s > 0, s, xp.ones_like(s))
-    columns = moved / xp.astype(xp.expand_dims(positive, -2), moved.dtype)
+    columns = over(moved, xp.expand_dims(positive, -2))
     q, r = householder(columns, columns.shape[-1])
     return q * xp.expand_dims(phase(diagonal(r)), -2)
 
@@ -268,7 +269,7 @@ def _rotated(x: Any, *others: Any) -> tuple[Any, ...]:
     n = x.shape[-1]
     largest = xp.max(xp.abs(x), axis=(-2, -1), keepdims=True)
     scale = xp.where(largest > 0, largest, xp.ones_like(largest))
-    x = x / xp.astype(scale, x.dtype)
+    x = over(x, scale)
     if not is_less(n, 2):
         if others:
             x, *others = routine("jacobi", lambda x, y: tuple(_swept(x, y)), x, *others)
