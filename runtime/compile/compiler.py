@@ -189,10 +189,10 @@ def compile_bytecode(
         finish: Finish = _finished_with_libraries if chosen is flags else _finished_without_libraries
         if changes_device_calls(target):
             finish = functools.partial(_finished_with_changes, target)
-        if has_threads(target):
+        if target.kind in (TargetKind.CUDA, TargetKind.ROCM):
             finish = functools.partial(_finished_without_private_results, finish)
             finish = functools.partial(_finished_without_wrong_copies, finish)
-        if has_lanes(target):
+        if target.is_spirv:
             finish = functools.partial(_finished_without_wrong_lanes, finish)
         vmfb = _compile_in_process(module, invocation, diagnostics, is_checked, tune, finish, needs_tune)
     if vmfb is None:
@@ -323,27 +323,19 @@ def with_changed_calls(program: bytes, target: Target) -> bytes:
     return with_awaited_loops(without_empty_grids(with_room(program)))
 
 
-def has_threads(target: Target) -> bool:
-    """Whether LLVM compiles the kernels of a target for threads: `fault_of_threads` is about those."""
-    return target.kind in (TargetKind.CUDA, TargetKind.ROCM)
+def _fault_of_threads(chosen: bytes, machine: bytes) -> str | None:
+    """Why a program whose kernels LLVM compiles for threads would be wrong, None for a right one.
 
-
-def has_lanes(target: Target) -> bool:
-    """Whether the kernels of a target are made of SPIR-V: `fault_of_lanes` is about those."""
-    return target.is_spirv
-
-
-def fault_of_threads(chosen: bytes, machine: bytes) -> str | None:
-    """Why a program for `has_threads` would be wrong, None for a right one: the program of the phase
-    `WAY_IS_CHOSEN` and the same of `KERNELS_ARE_LLVM`."""
+    `chosen` is the program of the phase `WAY_IS_CHOSEN`, `machine` that of `KERNELS_ARE_LLVM`.
+    """
     kernel = kernel_with_private_results(chosen, machine)
     if kernel is None:
         return None
     return f"in the kernel {kernel} each thread would keep a result of its own that all compute"
 
 
-def fault_of_lanes(chosen: bytes) -> str | None:
-    """Why a program of `WAY_IS_CHOSEN` for `has_lanes` would be wrong, None for a right one."""
+def _fault_of_lanes(chosen: bytes) -> str | None:
+    """Why a program of `WAY_IS_CHOSEN` with kernels of SPIR-V would be wrong, None for a right one."""
     rows, squares = kernel_with_repeated_rows(chosen), kernel_with_squares_of_lanes(chosen)
     if rows is not None:
         return f"in the kernel {rows} lanes would share sums of what each of them computes a part of"
@@ -374,7 +366,7 @@ def _finished_without_wrong_lanes(
     if not invocation.advance(WAY_IS_CHOSEN):
         return None
     chosen = invocation.bytecode()
-    fault = fault_of_lanes(chosen)
+    fault = _fault_of_lanes(chosen)
     if fault is not None:
         diagnostics.append(Diagnostic("error", fault, None))
         return None
@@ -406,7 +398,7 @@ def _finished_without_private_results(
     chosen = invocation.bytecode()
     if not invocation.advance(KERNELS_ARE_LLVM):
         return None
-    fault = fault_of_threads(chosen, invocation.bytecode())
+    fault = _fault_of_threads(chosen, invocation.bytecode())
     if fault is None:
         return finish(invocation, diagnostics, branches)
     diagnostics.append(Diagnostic("error", fault, None))

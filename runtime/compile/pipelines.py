@@ -3,7 +3,7 @@
 A phase that IREE runs loads the dialects of all its targets, and each clean-up of a program builds the
 patterns of all ops that are loaded. The passes of a pipeline load what they need. They know no targets, so
 devices are verified before, and machine code made and devices found in a phase. The order of the passes is
-that of `iree-hal-transformation-pipeline`; `tests/runtime/compile/test_invocation.py` compares the bytes.
+that of `iree-hal-transformation-pipeline`; `tests/runtime/compile/test_invocation.py` compares the programs.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ Input: the bufferized code of a kernel. Output: the same, where generics that re
 operands (products of matrices with vectors, sums and extrema of rows) are loops over a few results and
 vectors of steps. Idea: each result has accumulators of its own, so that one addition does not wait for
 another, and an operand that all results share is loaded once for them. Rows of one short vector each are
-turned: as many of them become one vector of results. Only combinations that may be done in
-any order: of integers, extrema, and sums and products of floats that say `reassoc`.
+transposed: as many of them become one vector of results. Only combinations that may be done in any order: of
+integers, extrema, and sums and products of floats that say `reassoc`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .walk import operations_named
 
 NARROWEST: Final = 4  # steps side by side from which on vectors of them gain
 RESULTS: Final = 4  # at a time
-MOST_TURNED: Final = 8  # elements of rows that are combined together, as many rows
+MOST_TRANSPOSED: Final = 8  # elements of rows that are combined together, as many rows
 ACCUMULATORS: Final = 8  # of all results of a tile: two additions a cycle, each of which takes four
 
 
@@ -66,7 +66,7 @@ def _combination(found: Reduced) -> tuple[Operation, Value] | None:
 def _emit(found: Reduced, width: int) -> None:
     """The loops over tiles of results, at the ambient insertion point."""
     *outer, last = found.results or (None,)
-    is_turned = _is_turned(found, width)
+    is_transposed = _is_transposed(found, width)
 
     def nest(at: Mapping[int, Place], loops: Sequence[int]) -> None:
         if loops:
@@ -76,21 +76,23 @@ def _emit(found: Reduced, width: int) -> None:
             _Tile(found, [at], width).emit()
         else:
             count = found.size(last)
-            for first, stop, size in whole_and_rest(count, width) if is_turned else parts_of(count, RESULTS):
+            for first, stop, size in (
+                whole_and_rest(count, width) if is_transposed else parts_of(count, RESULTS)
+            ):
                 with loop(first, stop, size) as i:
                     _Tile(found, [{**at, last: i + row} for row in range(size)], width).emit()
 
     nest({}, outer)
 
 
-def _is_turned(found: Reduced, width: int) -> bool:
+def _is_transposed(found: Reduced, width: int) -> bool:
     """Whether as many results as a row has elements, each a vector, are combined to a vector of results."""
     result = found.operation.operands[found.inputs]
     sizes = [found.sizes[loop] for loop in (found.results[-1:] or found.steps)]
     is_long = all(size is None or size >= width for size in sizes)
     return (
         bool(found.results)
-        and found.sizes[found.steps[-1]] == width <= MOST_TURNED
+        and found.sizes[found.steps[-1]] == width <= MOST_TRANSPOSED
         and is_long
         and is_dense(result)
     )
@@ -129,9 +131,9 @@ class _Tile:
         rest = [identity] * len(self.places) if self._has_rest() else []
         values = self._outer({}, self.found.steps[:-1], [*accumulators, *rest])
         result = Array(self.found.operation.operands[self.found.inputs])
-        if len(self.places) == self.width and _is_turned(self.found, self.width):
+        if len(self.places) == self.width and _is_transposed(self.found, self.width):
             first = tuple(self.places[0][a] for a in self.found.results)
-            result[first] = self._combined(result.vector(self.width, *first), self._turned(values))
+            result[first] = self._combined(result.vector(self.width, *first), self._transposed(values))
             return
         for row, place in enumerate(self.places):
             total = values[row * self.vectors]
@@ -207,7 +209,7 @@ class _Tile:
     def _combined(self, left: Number, right: Number) -> Number:
         return applied(self.combination, [left, right])
 
-    def _turned(self, vectors: Sequence[Number]) -> Number:
+    def _transposed(self, vectors: Sequence[Number]) -> Number:
         """The elements of each vector combined, as many vectors as each has elements: of two vectors those at
         even places with those at odd ones, until one vector is left."""
         while len(vectors) > 1:
