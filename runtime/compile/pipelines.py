@@ -157,11 +157,7 @@ where `canonicalize,cse` were the last passes (observed with IREE 3.13, whose ow
 `test_loops_over_one_vector_of_counts` in `tests/passes/lower/forms/test_loops.py`)."""
 _CLEAN_ALL: Final = ",".join(
     (
-        _in_host_functions(
-            f"canonicalize,cse,{_INTEGERS},iree-util-simplify-global-accesses,iree-util-apply-patterns"
-        ),
-        "iree-util-fold-globals",
-        "iree-util-fuse-globals",
+        _in_host_functions(f"canonicalize,cse,{_INTEGERS},iree-util-apply-patterns"),
         "iree-util-ipo",
     )
 )
@@ -177,7 +173,6 @@ STREAM_WITHOUT_GLOBALS: Final = ",".join(
         "iree-stream-verify-lowering-to-tensors",
         "inline",
         _CLEAN_ALL,
-        "iree-util-combine-initializers",
         "iree-stream-specialize-encodings",
         _in_host_functions("iree-stream-encode-host-tensors"),
         "stream.executable(iree-stream-encode-device-tensors)",
@@ -195,7 +190,6 @@ STREAM_WITHOUT_GLOBALS: Final = ",".join(
         "iree-stream-verify-async-access-ranges",
         "iree-stream-place-transfer-executions",
         _in_host_functions("iree-stream-schedule-execution,iree-stream-schedule-concurrency"),
-        "iree-stream-sync-initializers",
         "iree-stream-propagate-timepoints",
         "iree-stream-materialize-builtins",
         _WITHOUT_DUPLICATES,
