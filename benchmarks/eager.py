@@ -1,4 +1,4 @@
-"""Eager gradient steps of a small MLP, trees of many leaves, loops, nothing jitted: adze beside JAX.
+"""Eager ops, gradient steps of a small MLP, trees of many leaves, loops, nothing jitted: adze beside JAX.
 
 Prints microseconds of CPU time of one thread a step, the best of several rounds that take turns. Run it on
 one core: `taskset -c 0 python benchmarks/eager.py`.
@@ -71,6 +71,17 @@ def counter(jax: Any, count: int) -> Callable[[], Any]:
     return lambda: jax.lax.while_loop(lambda n: n < count, lambda n: n + 1, jax.numpy.int32(0))
 
 
+def hundred(jax: Any, function: Callable[[Any, Any], Any]) -> Callable[[], Any]:
+    """A function of `jax.numpy` and a matrix of 4 x 4, a hundred times."""
+    x = jax.numpy.ones((4, 4))
+
+    def step() -> None:
+        for _ in range(100):
+            function(jax.numpy, x)
+
+    return step
+
+
 def best(steps: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
     """The least CPU time of one call of each, in microseconds; they take turns."""
     for step in steps.values():
@@ -98,6 +109,12 @@ def main() -> None:
     import adze.compat.jax as adze
 
     cases: dict[str, Callable[[Any], Callable[[], Any]]] = {
+        "100 times x + 1": lambda lib: hundred(lib, lambda _, x: x + 1),
+        "100 times x + x": lambda lib: hundred(lib, lambda _, x: x + x),
+        "100 times where": lambda lib: hundred(lib, lambda m, x: m.where(x > 0, x, 0)),
+        "100 times x @ x": lambda lib: hundred(lib, lambda _, x: x @ x),
+        "100 times x[0]": lambda lib: hundred(lib, lambda _, x: x[0]),
+        "100 times set": lambda lib: hundred(lib, lambda _, x: x.at[0].set(1.0)),
         "MLP of 2 layers": lambda lib: mlp_step(lib, 2, 32),
         "MLP of 4 layers": lambda lib: mlp_step(lib, 4, 64),
         "tree of 50 leaves": lambda lib: tree_step(lib, 50),

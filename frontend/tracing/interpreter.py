@@ -146,7 +146,7 @@ class Interpreter(Builder[Any]):
     ) -> tuple[Any, ...]:
         if isinstance(op.evaluate, Undefined):
             raise MissingRuleError(f"{op.name} cannot be evaluated: {op.evaluate.reason}")
-        arrays = [v if isinstance(v, int) else np.asarray(v) for v in operands]
+        arrays = [_elements(v) for v in operands]
         kinds = tuple([SIZE if isinstance(v, int) else (v.shape, v.dtype) for v in arrays])
         known = (op, kinds, tuple(attributes.values()))
         is_hashable = True
@@ -209,6 +209,13 @@ def _wrap(frame: Frame, value: Any, type_: ValueType) -> Any:
 
 def _types(values: Sequence[Any]) -> list[ValueType]:
     return [SIZE if isinstance(v, int) else TensorType(v.shape, v.dtype) for v in values]
+
+
+def _elements(operand: Any) -> Any:
+    """A size as it is, and the elements of anything else as NumPy has them."""
+    if type(operand) is Array:
+        return operand.numpy()
+    return operand if isinstance(operand, int) else np.asarray(operand)
 
 
 def _concrete(value: Any) -> Any:

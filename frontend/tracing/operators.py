@@ -11,6 +11,7 @@ of it, says where the table is, and the first call of an operator loads it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 Table = Mapping[str, Callable[..., Any]]
@@ -93,10 +94,15 @@ _REFLECTED: Final = {
 
 
 def _is_operand(other: Any, reflection: str) -> bool:
-    kind = type(other)
-    if getattr(kind, "__array_ufunc__", other) is None:
+    return _are_operands(type(other), reflection)  # type: ignore[arg-type]  # classes have a hash
+
+
+@lru_cache(maxsize=1024)
+def _are_operands(kind: type, reflection: str) -> bool:
+    """Whether arrays answer an operator with an object of a class."""
+    if kind is type(None) or getattr(kind, "__array_ufunc__", kind) is None:
         return False  # NumPy's sign of objects that want to answer themselves, such as pytest.approx
     answers = hasattr(kind, "__rsub__") or (hasattr(kind, reflection) and not issubclass(kind, (list, tuple)))
     if answers and not any(hasattr(kind, name) for name in _ARRAY_LIKE):
         return kind is complex  # others have operators of their own and are no arrays
-    return other is not None and not isinstance(other, (str, bytes, dict, set, type))
+    return not issubclass(kind, (str, bytes, dict, set, type))

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...dialects.types import BFLOAT16, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64
+from ...dialects.types import BFLOAT16, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT32, INT64
 from ..errors import DtypeError, OutOfRangeError
 from .array import Array
 from .default_dtypes import is_narrow_program
@@ -22,6 +22,16 @@ from .locations import user_location_text
 
 WIDE: Final = {FLOAT32: FLOAT64, COMPLEX64: COMPLEX128}
 """What a weakly typed array of the default dtype is computed in."""
+
+_HELD: Final = {
+    (int, INT32): (-(2**31), 2**31 - 1),
+    (int, INT64): (-(2**63), 2**63 - 1),
+    (int, FLOAT32): (-(2**53), 2**53),
+    (int, FLOAT64): (-(2**53), 2**53),
+    (float, FLOAT32): (-3.4e38, 3.4e38),
+    (float, FLOAT64): (-sys.float_info.max, sys.float_info.max),
+}
+"""Numbers of a type of Python that a dtype surely holds and that NumPy rounds once, as most are."""
 
 
 def widens_to(narrow: np.dtype, dtype: np.dtype) -> bool:
@@ -36,6 +46,9 @@ def is_python_scalar(x: Any) -> bool:
 
 def scalar_in_dtype(x: bool | int | float | complex, dtype: np.dtype) -> Array:
     """A Python scalar in a dtype that holds it: the one place that says which does."""
+    held = _HELD.get((type(x), dtype))
+    if held is not None and held[0] <= x <= held[1]:  # type: ignore[operator]
+        return Array(np.array(x, dtype))
     shown = f"Python {'integer' if isinstance(x, int) else type(x).__name__} {x}"
     if isinstance(x, complex) and dtype.kind not in "cb":
         raise DtypeError(

@@ -150,6 +150,10 @@ class DotGeneral(Op):
     @staticmethod
     def evaluate(x: np.ndarray, y: np.ndarray, *, attributes: Product) -> np.ndarray:
         carried = accumulation_dtype(attributes.dtype)
+        if x.ndim == y.ndim == 2 and attributes.contracting == ((1,), (0,)):
+            with np.errstate(all="ignore"):
+                product = np.matmul(x.astype(carried, copy=False), y.astype(carried, copy=False))
+                return product.astype(attributes.dtype, copy=False)
         left, right = (attributes.operand_axes(a.ndim, s) for s, a in enumerate((x, y)))
         shape = [x.shape[a] for a in left.batch + left.free] + [y.shape[a] for a in right.free]
         x = np.transpose(x, left.batch + left.free + left.contracting).astype(carried, copy=False)

@@ -428,24 +428,29 @@ def broadcast_together(values: Sequence[Any]) -> list[Any]:
     first = values[0].shape
     if all(v.shape is first or same_shape(v.shape, first) for v in values[1:]):
         return list(values)
+    shapes = [v.shape for v in values]
     try:
-        shape = broadcast_shapes(*(v.shape for v in values))
+        axes = [each for each in shapes if each]
+        shape = axes[0] if len(axes) == 1 else broadcast_shapes(*shapes)
     except ShapeError:
         raise ShapeError(
             f"operands could not be broadcast: {' and '.join(map(type_text, values))}",
             where=user_location_text(),
             hint="sizes must be equal or 1, counted from the last axis",
         ) from None
-    if current_frame() is None and any(v.shape == shape for v in values):
-        return [_repeated(v, shape) for v in values]
+    if current_frame() is None and shape in shapes:
+        return [v if each == shape else _repeated(v, shape) for v, each in zip(values, shapes, strict=True)]
     return [broadcast(v, shape) for v in values]
 
 
 def _repeated(value: Any, shape: Sequence[Any]) -> Any:
     """As `broadcast`, of an operand of an op that runs at once: an array is seen repeated, not copied."""
-    if type(value) is not Array or value.weak_type or value.shape == shape:
+    if type(value) is not Array or value.weak_type:
         return broadcast(value, shape)
-    return Array(np.broadcast_to(value.numpy(), shape))
+    host = value.numpy()
+    if host.ndim == 0 and host.dtype.isbuiltin == 1:  # as `broadcast_to`, in a tenth of the time
+        return Array(np.ndarray(shape, host.dtype, host, strides=(0,) * len(shape)))
+    return Array(np.broadcast_to(host, shape))
 
 
 def operands(*xs: Any) -> tuple[Any, ...]:

@@ -7,10 +7,13 @@ import pickle
 import subprocess
 import sys
 import textwrap
+from typing import Any
 
+import numpy as np
 import pytest
 
 import adze.numpy as anp
+from adze.frontend.errors import OutOfRangeError
 from adze.frontend.library.operators import TABLE
 from adze.frontend.tracing import operators
 
@@ -88,3 +91,47 @@ def test_importing_adze_imports_no_array() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert done.stdout.strip() == "[]", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("dtype", "held", "refused"),
+    [
+        ("int32", [2**31 - 1, -(2**31), 0], [2**31, -(2**31) - 1]),
+        ("int64", [2**63 - 1, -(2**63)], [2**63, -(2**63) - 1]),
+        ("uint8", [255, 0], [256, -1]),
+        ("float32", [2**53 + 1, 2**24 + 1, 3.4028234e38, -0.0, 1e-46, np.nan, -np.inf], [3.5e38, 2**1100]),
+        ("float64", [2**53 + 1, 2**63 + 1, 1.7e308, 5e-324, np.inf], [2**1100]),
+    ],
+)
+def test_numbers_beside_arrays_are_held_or_refused(dtype: str, held: list[Any], refused: list[Any]) -> None:
+    for shape in ((2,), (0, 3), ()):
+        x = anp.zeros(shape, dtype)
+        for number in held:
+            result, wanted = np.asarray(anp.maximum(x, number)), np.maximum(np.zeros(shape, dtype), number)
+            assert result.dtype == dtype and np.array_equal(result, wanted.astype(dtype), equal_nan=True)
+            negative = np.signbit(np.asarray(anp.where(anp.ones(shape, bool), number, x)))
+            assert np.all(negative == np.signbit(float(number))) or dtype == "uint8"
+        for number in refused:
+            with pytest.raises(OutOfRangeError, match=f"is out of range for {dtype}"):
+                x + number
+
+
+def test_objects_that_answer_operators_themselves_are_asked_each_time() -> None:
+    class Own:
+        def __radd__(self, other: Any) -> str:
+            return "own"
+
+    x = anp.ones(2)
+    for _ in range(2):
+        assert x + Own() == "own"
+        assert x == pytest.approx([1.0, 1.0])
+        with pytest.raises(TypeError):
+            x + None
+        assert (x + 1j).dtype == np.complex64
+
+
+def test_numpy_asks_arrays_for_attributes_that_they_have_not() -> None:
+    x = anp.ones(2)
+    for name in ("__array_interface__", "__array_struct__"):
+        with pytest.raises(AttributeError, match=f"'Array' object has no attribute '{name}'"):
+            getattr(x, name)
