@@ -16,6 +16,7 @@ from ..dialects import mlir
 from ..dialects.errors import AdzeError, OutOfMemoryError
 from ..runtime.targets import Target
 from .analysis.check_nans import CheckNans
+from .analysis.shared import sharing
 from .analysis.verify import Verified, verify
 from .base import Pass
 from .ir.functions import functions
@@ -217,22 +218,30 @@ def run_pipeline(
     """Run `passes` in order, verifying after each that changed adze IR unless `check` is false."""
     in_adze = True
     verified: Verified = set()
-    for step in passes:
-        started = time.perf_counter()
-        if not isinstance(step, _ONLY_ADZE):
-            mlir.load_dialects(module.context)
-        try:
-            changed = step.run(module)
-        except MemoryError as error:
-            if isinstance(error, AdzeError):
-                raise
-            raise OutOfMemoryError(f"pass '{step.name}': there is not enough memory: {error}") from None
-        seconds = time.perf_counter() - started
-        in_adze = in_adze and step.leaves_adze
-        if check and in_adze and changed is not False:
-            verify(module, verified)
-        if observer is not None:
-            observer(step, module, seconds)
+    with sharing(module) as found:
+        for step in passes:
+            started = time.perf_counter()
+            changed = _run(step, module)
+            seconds = time.perf_counter() - started
+            if changed is not False:
+                found.forget()
+            in_adze = in_adze and step.leaves_adze
+            if check and in_adze and changed is not False:
+                verify(module, verified)
+            if observer is not None:
+                observer(step, module, seconds)
+
+
+def _run(step: Pass, module: mlir.ir.Module) -> bool | None:
+    """What a pass says of whether it changed the module."""
+    if not isinstance(step, _ONLY_ADZE):
+        mlir.load_dialects(module.context)
+    try:
+        return step.run(module)
+    except MemoryError as error:
+        if isinstance(error, AdzeError):
+            raise
+        raise OutOfMemoryError(f"pass '{step.name}': there is not enough memory: {error}") from None
 
 
 def lower(module: mlir.ir.Module, target: Target) -> ModuleHints:

@@ -16,10 +16,12 @@ from typing import Final
 
 from ....dialects import mlir
 from ....runtime.targets import Target
+from ...analysis.shared import shared
 from ...base import Pass
 from ...ir.aliases import Block, Operation, Type, Value
 from ...ir.functions import functions, is_private
-from ..merge_elementwise import Input, Part, blocks_of, merge, parts_of
+from ..elementwise_parts import Input, Part, elementwise_blocks, parts_of
+from ..merge_elementwise import merge
 from ..plan import target_of
 from ..scalars import NO_INLINE
 from ..tuning.configuration import has_kernels
@@ -55,18 +57,17 @@ class CallFunctions(Pass):
     def run(self, module: mlir.ir.Module) -> bool:
         """Whether there were such computations."""
         by_symbol, kernels = functions(module), Kernels(module)
-        shared = {name for name, function in by_symbol.items() if NO_INLINE in function.attributes}
-        if not shared:
+        called = {name for name, function in by_symbol.items() if NO_INLINE in function.attributes}
+        if not called:
             return False
         target = target_of(module)
         if not has_kernels(target):
             return False
         found = [
             computation
-            for name, function in by_symbol.items()
-            if name not in shared
-            for block in list(blocks_of(function.operation))
-            for part in parts_of(block, _array_of, MOST_ARRAYS)
+            for block in shared(elementwise_blocks, module)
+            if block.symbol not in called
+            for part in parts_of(block, MOST_ARRAYS, _array_of)
             if (computation := _read(part, by_symbol, target)) is not None
         ]
         with module.context:
