@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ..dialects import mlir
+from ..dialects.collector import paused_collector
 from ..dialects.errors import AdzeError, OutOfMemoryError
 from ..runtime.targets import Target
 from .analysis.check_nans import CheckNans
@@ -218,7 +219,7 @@ def run_pipeline(
     """Run `passes` in order, verifying after each that changed adze IR unless `check` is false."""
     in_adze = True
     verified: Verified = set()
-    with sharing(module) as found:
+    with paused_collector(), sharing(module) as found:
         for step in passes:
             started = time.perf_counter()
             changed = _run(step, module)
