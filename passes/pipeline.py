@@ -14,12 +14,13 @@ from typing import Final
 
 from ..dialects import mlir
 from ..dialects.collector import paused_collector
+from ..dialects.dialect import OPS
 from ..dialects.errors import AdzeError, OutOfMemoryError
 from ..runtime.targets import Target
 from .analysis.check_nans import CheckNans
-from .analysis.shared import sharing
+from .analysis.shared import counts, shared, sharing
 from .analysis.verify import Verified, verify
-from .base import Pass
+from .base import Pass, names_of
 from .ir.functions import functions
 from .lower.choose_branches import ChooseBranches
 from .lower.constant_expressions import ConstantExpressions
@@ -99,6 +100,7 @@ class DropDeadResults(Pass):
     """Drop the results of loops and branches that nothing uses, and what only these follow from."""
 
     name = "drop-dead-results"
+    needs = names_of(*(op for op in OPS if op.refers_to_functions))
 
     def run(self, module: mlir.ir.Module) -> bool:
         return eliminate_dead_results(module)
@@ -111,9 +113,10 @@ class ResolveTiles(Pass):
     name = "resolve-tiles"
     leaves_adze = False
 
-    def run(self, module: mlir.ir.Module) -> None:
+    def run(self, module: mlir.ir.Module) -> bool:
         if _has_tiles(module):
             resolve_tiles(module)
+        return False
 
 
 PIPELINE: Final[tuple[Pass, ...]] = (
@@ -234,7 +237,9 @@ def run_pipeline(
 
 
 def _run(step: Pass, module: mlir.ir.Module) -> bool | None:
-    """What a pass says of whether it changed the module."""
+    """What a pass says of whether it changed the module, which it leaves alone without the ops it needs."""
+    if step.needs and shared(counts, module).keys().isdisjoint(step.needs):
+        return False
     if not isinstance(step, _ONLY_ADZE):
         mlir.load_dialects(module.context)
     try:

@@ -30,7 +30,7 @@ from ...dialects.ops.shape.rearrange import Movement
 from ...dialects.types import INT32, TensorType
 from ...runtime.targets import TargetKind
 from ..analysis.verify import location_text
-from ..base import Pass
+from ..base import Pass, names_of
 from ..ir.aliases import Operation, Value
 from ..ir.functions import body, functions, referenced, refers_to_functions, split_body
 from ..optimize.dead_results import eliminate_dead_results
@@ -55,6 +55,7 @@ class ChooseBranches(Pass):
     """Keep of branches that depend on the target the one that it takes; `kernels=off` takes no loops."""
 
     name = "choose-branches"
+    needs = names_of(PlatformIndex, LoopPreference)
     kernels: str = "on"
 
     def __post_init__(self) -> None:

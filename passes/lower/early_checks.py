@@ -27,6 +27,7 @@ class EarlyChecks(Pass):
     """Check the sizes of arguments before anything is computed."""
 
     name = "early-checks"
+    needs = (_CHECK,)
     leaves_adze = False
 
     def run(self, module: mlir.ir.Module) -> bool:

@@ -23,7 +23,7 @@ from ...dialects.ops.constants import Constant, Iota
 from ...dialects.ops.indexing.gather import Gather
 from ...dialects.ops.shape.rearrange import Movement
 from ...dialects.ops.shape.slicing import Slice
-from ..base import Pass
+from ..base import Pass, names_of
 from ..ir.aliases import Operation, Value
 from ..ir.functions import functions, split_body
 from ..optimize.simplify import simplify_function
@@ -43,6 +43,7 @@ class EarlySlices(Pass):
     """Compute elementwise results of which only parts are used part by part, from slices of the operands."""
 
     name = "early-slices"
+    needs = names_of(Slice)
 
     def run(self, module: mlir.ir.Module) -> bool:
         reader = Reader(Codec(module.context))

@@ -15,6 +15,7 @@ from ..base import Pass
 from ..ir.functions import EXECUTABLE
 from .forms.channels import CHANNEL
 
+_LOAD: Final = "util.global.load"
 WITHOUT_LOADS: Final = ("linalg.generic", EXECUTABLE)
 """Ops that hold most ops of a lowered module, and load no channels."""
 
@@ -24,6 +25,7 @@ class HoldChannels(Pass):
     """Make the channels of the program's collectives when it is loaded."""
 
     name = "hold-channels"
+    needs = (_LOAD,)
     leaves_adze = False
 
     def run(self, module: mlir.ir.Module) -> bool:
@@ -42,7 +44,7 @@ def _loaded(module: mlir.ir.Module) -> list[str]:
     def look(operation: Any) -> Any:
         if operation.name in WITHOUT_LOADS:
             return mlir.ir.WalkResult.SKIP
-        if operation.name == "util.global.load" and str(operation.results[0].type) == CHANNEL:
+        if operation.name == _LOAD and str(operation.results[0].type) == CHANNEL:
             groups[mlir.ir.FlatSymbolRefAttr(operation.attributes["global"]).value] = None
         return mlir.ir.WalkResult.ADVANCE
 

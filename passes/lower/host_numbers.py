@@ -33,9 +33,9 @@ class HostNumbers(Pass):
     name = "host-numbers"
     leaves_adze = False
 
-    def run(self, module: mlir.ir.Module) -> None:
+    def run(self, module: mlir.ir.Module) -> bool:
         if target_of(module).kind is not TargetKind.CUDA:
-            return
+            return False
         with module.context, mlir.ir.Location.unknown():
             builder = LinalgBuilder(module.context, TargetKind.CUDA)
             for function in functions(module).values():
@@ -46,6 +46,7 @@ class HostNumbers(Pass):
                 for operation in _operations(blocks):
                     if operation.name == _FROM_HOST and _is_number(operation.results[0]):
                         _give_to_kernels(builder, operation)
+        return True
 
 
 def _blocks(operation: Operation) -> Iterator[Block]:

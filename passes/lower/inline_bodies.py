@@ -21,8 +21,10 @@ class InlineBodies(Pass):
     name = "inline-bodies"
     leaves_adze = False
 
-    def run(self, module: mlir.ir.Module) -> None:
-        if any(is_private(f) and NO_INLINE not in f.attributes for f in functions(module).values()):
+    def run(self, module: mlir.ir.Module) -> bool:
+        """Whether there were bodies to inline."""
+        has_bodies = any(is_private(f) and NO_INLINE not in f.attributes for f in functions(module).values())
+        if has_bodies:
             with module.context:
                 tidy = "builtin.module(inline{default-pipeline=},symbol-dce)"
                 manager = mlir.passmanager.PassManager.parse(tidy)
@@ -31,3 +33,4 @@ class InlineBodies(Pass):
         for function in functions(module).values():
             if NO_INLINE in function.attributes:
                 del function.attributes[NO_INLINE]
+        return has_bodies

@@ -23,7 +23,7 @@ from ...dialects.ops.control.while_loop import While
 from ...dialects.ops.shape.rearrange import Movement
 from ...dialects.types import TensorType
 from ..analysis.effects import Effects
-from ..base import Pass
+from ..base import Pass, names_of
 from ..ir.aliases import Operation, Value
 from ..ir.construction import NewFunction, clone_operation
 from ..ir.functions import body, function, functions, referenced, split_body
@@ -40,6 +40,7 @@ class HoistInvariants(Pass):
     """Compute what takes long and follows from a loop's constants alone once, before the loop."""
 
     name = "hoist-invariants"
+    needs = names_of(Scan, While)
 
     def run(self, module: mlir.ir.Module) -> bool:
         reader = Reader(Codec(module.context))

@@ -26,6 +26,7 @@ class MergeElementwise(Pass):
     """Write long computations of elements, which are fused in any case, as one op each."""
 
     name = "merge-elementwise"
+    needs = (GENERIC,)
     leaves_adze = False
 
     def run(self, module: mlir.ir.Module) -> bool:

@@ -32,15 +32,16 @@ class OverlapCollectives(Pass):
     name = "overlap-collectives"
     leaves_adze = False
 
-    def run(self, module: mlir.ir.Module) -> None:
+    def run(self, module: mlir.ir.Module) -> bool:
         declared = {f.attributes["sym_name"].value: f for f in _imports(module)}
         if not declared:
-            return
+            return False
         with module.context, mlir.ir.Location.unknown():
             for function in functions(module).values():
                 for block in function.regions[0].blocks:
                     for call in [o.operation for o in block.operations if _symbol(o.operation) in declared]:
                         _overlap(module, block, call)
+        return True
 
 
 def _imports(module: mlir.ir.Module) -> Iterator[Operation]:

@@ -18,7 +18,7 @@ from ...dialects.codec import Codec
 from ...dialects.ops.collectives.mesh_axes import AllReduce
 from ...dialects.types import TensorType
 from ..analysis.effects import Effects
-from ..base import Pass
+from ..base import Pass, names_of
 from ..ir.aliases import Operation, Value
 from ..ir.functions import body, functions
 from .late import LateSums, sink
@@ -35,11 +35,10 @@ class CombineCollectives(Pass):
     """Add before summing over ranks, and send small sums together where none needs the result of another."""
 
     name = "combine-collectives"
+    needs = names_of(AllReduce)
 
     def run(self, module: mlir.ir.Module) -> bool:
         """Whether any were combined."""
-        if not _has_reductions(module):
-            return False
         codec = Codec(module.context)
         reader = Reader(codec)
         effects = Effects(module, reader)
@@ -148,15 +147,3 @@ def _count(kind: TensorType) -> int:
     for n in kind.static_shape:
         count *= n or 0
     return count
-
-
-def _has_reductions(module: mlir.ir.Module) -> bool:
-    found = False
-
-    def look(operation: Any) -> Any:
-        nonlocal found
-        found = found or operation.name == "adze.all_reduce"
-        return mlir.ir.WalkResult.INTERRUPT if found else mlir.ir.WalkResult.ADVANCE
-
-    module.operation.walk(look)
-    return found

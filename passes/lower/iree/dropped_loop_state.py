@@ -36,6 +36,7 @@ class UseLoopState(Pass):
     """Let the body of every while loop use every entry of the loop's state."""
 
     name = "use-loop-state"
+    needs = ("scf.while",)
     leaves_adze = False
 
     def run(self, module: mlir.ir.Module) -> None:

@@ -33,6 +33,7 @@ class KeepLifetimes(Pass):
     """Add blocks to functions with loops or branches, so that IREE inserts no deallocations there."""
 
     name = "keep-lifetimes"
+    needs = _STRUCTURED
     leaves_adze = False
 
     def run(self, module: mlir.ir.Module) -> None:

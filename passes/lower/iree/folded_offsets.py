@@ -39,6 +39,7 @@ class BoundSizes(Pass):
     """State the largest dynamic sizes of functions with loops or branches, and check them at run time."""
 
     name = "bound-sizes"
+    needs = _STRUCTURED
     leaves_adze = False
 
     def run(self, module: mlir.ir.Module) -> None:

@@ -35,11 +35,13 @@ NONE: Sums = frozenset()
 def inner_broadcasts(module: mlir.ir.Module, reader: Reader) -> set[Value]:
     """The results that must go behind a barrier."""
     values: set[Value] = set()
+    if target_of(module).kind not in _KINDS:
+        return values
     for function in functions(module).values():
         made_of: dict[Value, Sums] = {}
         for operation in split_body(function)[0]:
             values |= _read(reader, operation.operation, made_of)
-    return values if values and target_of(module).kind in _KINDS else set()
+    return values
 
 
 def _read(reader: Reader, operation: Operation, made_of: dict[Value, Sums]) -> Sums:

@@ -44,15 +44,16 @@ class StartedReductions(Pass):
     name = "started-reductions"
     leaves_adze = False
 
-    def run(self, module: mlir.ir.Module) -> None:
+    def run(self, module: mlir.ir.Module) -> bool:
         target = target_of(module)
         if target.kind is TargetKind.CPU:
-            return
+            return False
         with module.context, mlir.ir.Location.unknown():
             builder = LinalgBuilder(module.context, target.kind)
             for function in functions(module).values():
                 for reduction in list(_reductions(function)):
                     _begin_right(builder, reduction)
+        return True
 
 
 def _reductions(operation: Operation) -> Iterator[Operation]:

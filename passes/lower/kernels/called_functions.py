@@ -52,6 +52,7 @@ class CallFunctions(Pass):
     """Make kernels that call the functions they apply of long computations of elements."""
 
     name = "call-functions"
+    needs = (CALL,)
     leaves_adze = False
 
     def run(self, module: mlir.ir.Module) -> bool:

@@ -18,10 +18,11 @@ from ....dialects import mlir
 from ....dialects.builder.core import Application
 from ....dialects.builder.emitter import Emitter, Reader
 from ....dialects.codec import Codec
+from ....dialects.dialect import OPS
 from ....dialects.routine_arrays import ANY_SIZES, OWN_AXES, attention_scale, takes
 from ....dialects.types import TensorType
 from ....runtime.targets import Target, TargetKind
-from ...base import Pass
+from ...base import Pass, names_of
 from ...ir.aliases import Operation, Value
 from ...ir.functions import body, functions, is_private, referenced, refers_to_functions
 from ...optimize.inline import inline_operation
@@ -41,6 +42,8 @@ KERNELS: Final[Mapping[str, MakeKernel]] = {**LINALG, **transforms.KERNELS, **re
 """Those of CPUs."""
 GPU_KERNELS: Final[Mapping[str, MakeKernel]] = {**gpu_rows.KERNELS, **gpu_cholesky.KERNELS}
 """Those of CUDA, for arrays that fit in the memory of a workgroup."""
+_ROUTINES: Final = names_of(*(op for op in OPS if op.is_routine))
+
 SMALL: Final = 1024  # elements of an operand: up to so many a routine in a loop becomes ops
 
 
@@ -49,6 +52,7 @@ class ExpandRoutines(Pass):
     """Replace routines that have no kernel for the target, or are small parts of loops, by their ops."""
 
     name = "expand-routines"
+    needs = _ROUTINES
 
     def run(self, module: mlir.ir.Module) -> bool:
         expansion = _Expansion(module)
@@ -65,6 +69,7 @@ class RoutineKernels(Pass):
     """Replace each routine by a dispatch of its kernel; attention is lowered later."""
 
     name = "routine-kernels"
+    needs = _ROUTINES
     leaves_adze = False
 
     def run(self, module: mlir.ir.Module) -> bool:

@@ -59,6 +59,7 @@ class RowMoves(Pass):
     """Replace chains of ops that put whole rows of one array elsewhere by one copy each."""
 
     name = "row-moves"
+    needs = _NAMES
     leaves_adze = False
 
     def run(self, module: mlir.ir.Module) -> bool:

@@ -19,8 +19,9 @@ from .....dialects.builder.emitter import Emitter, Reader
 from .....dialects.codec import Codec
 from .....dialects.op import DIALECT
 from .....dialects.ops.constants import Constant
+from .....dialects.ops.contraction.convolution import ConvGeneral
 from .....dialects.ops.shape.rearrange import BroadcastInDim
-from ....base import Pass
+from ....base import Pass, names_of
 from ....ir.aliases import Operation, Value
 from ....ir.functions import body, functions
 from ...plan import target_of
@@ -38,6 +39,7 @@ class ConvolutionKernels(Pass):
     """Replace convolutions by dispatches of kernels, which apply the elementwise ops behind them as well."""
 
     name = "convolution-kernels"
+    needs = names_of(ConvGeneral)
     leaves_adze = False
 
     def run(self, module: mlir.ir.Module) -> bool:

@@ -16,7 +16,9 @@ from .....dialects.builder.emitter import Reader
 from .....dialects.codec import Codec
 from .....dialects.errors import AdzeError
 from .....dialects.ops.control.call import Call
-from ....base import Pass
+from .....dialects.ops.control.scan import Scan
+from .....dialects.ops.control.while_loop import While
+from ....base import Pass, names_of
 from ....ir.aliases import Operation, Value
 from ....ir.functions import body, functions, is_private, referenced, refers_to_functions
 from ....ir.marks import LOOP
@@ -38,6 +40,7 @@ class LoopKernels(Pass):
     """Replace the loops that are marked for kernels by one dispatch each, of a kernel that runs all steps."""
 
     name = "loop-kernels"
+    needs = names_of(Scan, While, Call)
     leaves_adze = False
 
     def run(self, module: mlir.ir.Module) -> bool:

@@ -23,7 +23,7 @@ from .....dialects.ops.control.scan import Scan
 from .....dialects.ops.control.while_loop import While
 from .....dialects.types import TensorType, ValueType
 from .....runtime.targets import TargetKind
-from ....base import Pass
+from ....base import Pass, names_of
 from ....ir.aliases import Operation, Value
 from ....ir.functions import body, functions, is_private, referenced, refers_to_functions
 from ....ir.marks import LOOP
@@ -48,6 +48,7 @@ class SelectLoops(Pass):
     """Mark each loop that the host would run with the form that it gets, and why; `kernels=off` keeps all."""
 
     name = "select-loops"
+    needs = names_of(Scan, While)
     kernels: str = "on"
 
     def __post_init__(self) -> None:

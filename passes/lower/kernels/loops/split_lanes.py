@@ -19,7 +19,7 @@ from .....dialects.codec import Codec
 from .....dialects.ops.control.scan import Scan
 from .....dialects.ops.control.while_loop import While
 from .....dialects.types import TensorType
-from ....base import Pass
+from ....base import Pass, names_of
 from ....ir.aliases import Operation, Value
 from ....ir.functions import body, functions, is_private
 from ....optimize.simplify import drop_unreferenced
@@ -37,6 +37,7 @@ class SplitLanes(Pass):
     """Write loops over rows that are computed each for itself as loops over their columns."""
 
     name = "split-lanes"
+    needs = names_of(Scan, While)
     kernels: str = "on"
 
     def run(self, module: mlir.ir.Module) -> bool:
