@@ -423,6 +423,33 @@ class LinalgBuilder:
             self._templates[key] = mapped.owner
         return mapped
 
+    @staticmethod
+    def is_of(value: Value, operands: Sequence[Value]) -> bool:
+        """Whether `value`, of known sizes, is an elementwise op of just these operands."""
+        if isinstance(value.owner, mlir.ir.Block) or value.owner.name != "linalg.generic":
+            return False
+        *inputs, init = value.owner.operands
+        is_static = all(v.type.has_static_shape for v in (*inputs, init))
+        return inputs == list(operands) and is_static and init.owner.name == "tensor.empty"
+
+    @staticmethod
+    def copy_of(
+        template: Operation,
+        operands: Sequence[Value],
+        ip: mlir.ir.InsertionPoint,
+        location: mlir.ir.Location,
+    ) -> Value:
+        """An elementwise op like `template`, for which `is_of` holds, of other operands of the same types."""
+        empty = mlir.ir.Operation.create(
+            "tensor.empty", results=[template.results[0].type], loc=location, ip=ip
+        ).results[0]
+        clone = template.clone(ip=ip)
+        clone.location = location
+        taken = clone.operands
+        for position, operand in enumerate((*operands, empty)):
+            taken[position] = operand
+        return clone.results[0]
+
     def _instantiate(self, template: Operation, operands: Sequence[Value]) -> Value:
         """A copy of `template` on other operands of the same types."""
         clone = template.clone(ip=mlir.ir.InsertionPoint.current)

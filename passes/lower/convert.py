@@ -28,7 +28,8 @@ from ..ir.aliases import Operation, Value
 from ..ir.functions import functions
 from ..ir.marks import BARRIER
 from .forms import LOWERINGS
-from .lowering import Lowering
+from .forms.elementwise import OF_TYPES_ALONE, lower_elementwise
+from .lowering import Lowering, lowering_of
 from .plan import hints_of, target_of
 
 
@@ -54,6 +55,11 @@ class Conversion:
         self.lowering = lowering
         self.builder = self.lowering.builder
         self.declared: dict[mlir.ir.Value, ValueType] = {}
+        self._unsigned: dict[mlir.ir.Type, TensorType | None] = {}
+        table = lowering.table
+        self._copyable = {op for op in OF_TYPES_ALONE if lowering_of(op, table) is lower_elementwise}
+        self._copied: dict[tuple[object, ...], Operation] = {}
+        """The lowered elementwise ops that others are copies of, by op and types of operands."""
         self.failure: AdzeError | None = None
 
     def run(self) -> None:
@@ -99,12 +105,21 @@ class Conversion:
             self._erase_signature(function)
 
     def _erase(self, value: Value) -> None:
-        if not isinstance(value.type, mlir.ir.RankedTensorType):
-            return  # a size, or what a check of sizes asks
-        declared = self.codec.read_type(value.type)
-        if isinstance(declared, TensorType) and declared.dtype.kind == "u":
+        type_ = value.type
+        if type_ not in self._unsigned:
+            self._unsigned[type_] = self._read_unsigned(type_)
+        declared = self._unsigned[type_]
+        if declared is not None:
             self.declared[value] = declared
             value.set_type(self._erased(declared))
+
+    def _read_unsigned(self, type_: mlir.ir.Type) -> TensorType | None:
+        """An array of unsigned integers, None for other types."""
+        if not isinstance(type_, mlir.ir.RankedTensorType):
+            return None  # a size, or what a check of sizes asks
+        declared = self.codec.read_type(type_)
+        is_unsigned = isinstance(declared, TensorType) and declared.dtype.kind == "u"
+        return declared if is_unsigned else None
 
     def _erased(self, declared: TensorType) -> mlir.ir.Type:
         return self.builder.tensor_type(declared.shape, declared.dtype)
@@ -137,11 +152,19 @@ class Conversion:
         return pattern
 
     def _convert(self, op: type[Op], operation: Operation, adaptor: Any, rewriter: Any) -> None:
+        taken = list(adaptor.operands)
+        key = self._key(op, operation, taken)
+        earlier = None if key is None else self._copied.get(key)
+        if earlier is not None:
+            value = self.builder.copy_of(earlier, taken, rewriter.ip, operation.location)
+            self.lowering.count_uses(value, operation.results[0])
+            rewriter.replace_op(operation, [value])
+            return
         originals = list(operation.operands)
         results = list(operation.results)
         operand_types = tuple([self._type(v) for v in originals])
         result_types = tuple([self._type(v) for v in results])
-        converted = [self.builder.size(v) for v in adaptor.operands]
+        converted = [self.builder.size(v) for v in taken]
         application = self.reader.decode(op, operation, converted)
         with rewriter.ip, operation.location:
             operands = [self.builder.as_known(v) for v in application.operands]
@@ -153,7 +176,15 @@ class Conversion:
                 values = [self.builder.materialise(v) for v in values]
         for result, value in zip(results, values, strict=True):
             self.lowering.count_uses(value, result)
+        if key is not None and self.builder.is_of(values[0], taken):
+            self._copied[key] = values[0].owner
         rewriter.replace_op(operation, values)
+
+    def _key(self, op: type[Op], operation: Operation, operands: list[Value]) -> tuple[object, ...] | None:
+        """What decides how an elementwise op is lowered, None where there is more than its types."""
+        if op not in self._copyable or self.declared or self.builder.complex_numbers:
+            return None
+        return None if BARRIER in operation.attributes else (op, *[v.type for v in operands])
 
     def _as_declared(self, value: Value, declared: ValueType) -> mlir.ir.Value:
         """A result in the exact type its users were built for; sizes as `index` values."""

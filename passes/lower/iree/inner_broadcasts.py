@@ -25,6 +25,7 @@ from ....dialects.ops.shape.rearrange import BroadcastInDim, Movement
 from ....runtime.targets import TargetKind
 from ...ir.aliases import Operation, Value
 from ...ir.functions import functions, split_body
+from ...ir.marks import TARGET
 from ..plan import target_of
 
 _KINDS = (TargetKind.VULKAN, TargetKind.METAL)
@@ -35,13 +36,13 @@ NONE: Sums = frozenset()
 def inner_broadcasts(module: mlir.ir.Module, reader: Reader) -> set[Value]:
     """The results that must go behind a barrier."""
     values: set[Value] = set()
-    if target_of(module).kind not in _KINDS:
+    if TARGET in module.operation.attributes and target_of(module).kind not in _KINDS:
         return values
     for function in functions(module).values():
         made_of: dict[Value, Sums] = {}
         for operation in split_body(function)[0]:
             values |= _read(reader, operation.operation, made_of)
-    return values
+    return values if values and target_of(module).kind in _KINDS else set()
 
 
 def _read(reader: Reader, operation: Operation, made_of: dict[Value, Sums]) -> Sums:
