@@ -30,6 +30,7 @@ from .bytes import store_bytes
 from .computed_once import compute_once
 from .counted import counted_loops
 from .destinations import own_destinations
+from .direct_elements import take_directly
 from .errors import KernelError
 from .forms import KERNEL_LOWERINGS
 from .forwarded import forward_arrays
@@ -278,6 +279,8 @@ def simplify_tensors(module: mlir.ir.Module, sizes: Sizes = NO_SIZES) -> None:
             break
     if inline_elements(module):
         upstream(module, FUSE)
+    if take_directly(module):
+        upstream(module, TIDY)
     fuse_again(module)
     compute_once(module)
     upstream(module, INDICES)

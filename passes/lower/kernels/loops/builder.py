@@ -16,10 +16,10 @@ import numpy as np
 from .....dialects import mlir
 from .....runtime.targets import TargetKind
 from ...builder import DYNAMIC, Attribute, Body, LinalgBuilder, ScalarRule, Size, Value
+from ...forms.movement import reshape as reshape_at_call
 from ...named_ops import filled
 from ...scalars import Scalars
 from .counted import Counted
-from .errors import KernelError
 
 if TYPE_CHECKING:
     from iree.compiler import ir
@@ -235,15 +235,21 @@ class KernelBuilder(LinalgBuilder):
         return self.bind_shape(inserted, self.shape(whole))
 
     def reshape(self, x: Value, shape: Sequence[Size]) -> Value:
-        """`x` in another shape of as many elements, as a view."""
+        """`x` in another shape of as many elements, as a view; a check where that shows at the call."""
         source = list(self.shape(x))
         if source == list(shape):
             return x
-        if not all(isinstance(n, int) for n in (*source, *shape)):
-            raise KernelError("it reshapes arrays of sizes that show at the call")
-        if self.is_single(x):
+        if self.is_single(x) and all(n == 1 for n in shape):
             return self.single(self.element(x), shape)
         owner = None if isinstance(x.owner, mlir.ir.Block) else x.owner.operation
+        if not all(isinstance(n, int) for n in (*source, *shape)):
+            if (
+                owner is not None
+                and owner.name == "tensor.extract_slice"
+                and self._drops_units(source, shape)
+            ):
+                return self.bind_shape(self._extract_again(owner, shape), shape)
+            return reshape_at_call(self, x, shape)
         if owner is None:
             return self._regroup(x, source, list(shape))
         if owner.name == "tensor.expand_shape" and list(owner.operands[0].type.shape) == list(shape):
@@ -253,12 +259,12 @@ class KernelBuilder(LinalgBuilder):
         return self._regroup(x, source, list(shape))
 
     @staticmethod
-    def _drops_units(source: Sequence[int], shape: Sequence[int]) -> bool:
+    def _drops_units(source: Sequence[Size], shape: Sequence[Size]) -> bool:
         return [n for n in source if n != 1] == list(shape)
 
-    def _extract_again(self, owner: mlir.ir.Operation, shape: Sequence[int]) -> Value:
+    def _extract_again(self, owner: mlir.ir.Operation, shape: Sequence[Size]) -> Value:
         """A slice without its axes of size 1, which buffers have as a view where they have no reshape."""
-        type_ = mlir.ir.RankedTensorType.get(list(shape), owner.results[0].type.element_type)
+        type_ = mlir.ir.RankedTensorType.get(_mixed(shape)[0], owner.results[0].type.element_type)
         names = ("static_offsets", "static_sizes", "static_strides", "operandSegmentSizes")
         attributes = {name: owner.attributes[name] for name in names}
         return mlir.ir.Operation.create(

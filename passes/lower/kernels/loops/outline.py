@@ -18,7 +18,7 @@ from .....dialects import mlir
 from .....dialects.builder.core import Application
 from .....dialects.builder.emitter import Reader
 from .....dialects.dialect import BY_NAME
-from .....dialects.ops.constants import Constant, Iota, SizeConstant
+from .....dialects.ops.constants import Constant, Iota, SizeConstant, SizeToArray
 from .....dialects.ops.elementwise.family import Elementwise
 from .....dialects.ops.shape.rearrange import BroadcastInDim, Reshape
 from .....dialects.ops.shape.slicing import Slice
@@ -164,7 +164,7 @@ def _sources(value: Value, reader: Reader, depth: int = 0) -> list[Value] | None
         more = _sources(operand, reader, depth + 1)
         return [*([operand] if more is None else more), *numbers]
     is_single = all(n == 1 for n in value.type.shape)
-    if not is_single or not issubclass(application.op, (Elementwise, Slice, Reshape)):
+    if not is_single or not issubclass(application.op, (Elementwise, Slice, Reshape, SizeToArray)):
         return None
     sources: list[Value] = numbers
     for operand in application.operands:

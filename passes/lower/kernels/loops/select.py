@@ -211,12 +211,9 @@ class Obstacles:
             return f"adze.{op.name} has an effect"
         if not can_lower(op):
             return f"adze.{op.name} has no form in kernels"
-        operands, results = (
-            [self._type(v) for v in values] for values in (operation.operands, operation.results)
-        )
-        types = [*operands, *results]
+        types = [self._type(v) for v in (*operation.operands, *operation.results)]
         is_static = all(isinstance(t, TensorType) and t.is_static for t in types)
-        if not is_static and not (self._has_dynamic and takes_dynamic_sizes(op, operands, results)):
+        if not is_static and not (self._has_dynamic and takes_dynamic_sizes(op)):
             return f"adze.{op.name} has sizes that are known only when it runs"
         if any(isinstance(t, TensorType) and 0 in t.shape for t in types):
             return "it has arrays without elements"

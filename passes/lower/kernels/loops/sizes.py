@@ -10,7 +10,8 @@ around it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import reduce
 from typing import Final
 
 from .....dialects import mlir
@@ -28,8 +29,11 @@ CHECKS: Final = "checks"
 SIZES: Final = "sizes"
 _ASSERT: Final = "cf.assert"
 _PURE: Final = "arith."
-_PART: Final = "tensor.extract_slice"
-_MADE: Final = ("tensor.empty", "bufferization.alloc_tensor")
+_PART: Final = ("tensor.extract_slice", "memref.subview")
+_MERGED: Final = ("tensor.collapse_shape", "memref.collapse_shape")
+_DIVIDED: Final = ("tensor.expand_shape", "memref.expand_shape")
+_MADE: Final = ("tensor.empty", "bufferization.alloc_tensor", "memref.alloc")
+_SAME: Final = ("tensor.cast", "memref.cast", BARRIER)
 
 
 def resolve_sizes(module: mlir.ir.Module, sizes: Sizes) -> None:
@@ -38,7 +42,8 @@ def resolve_sizes(module: mlir.ir.Module, sizes: Sizes) -> None:
     known = {(arguments[k], axis): arguments[place] for (k, axis), place in sizes.operands.items()}
     for operation in operations_named(module, "tensor.dim"):
         source, axis = operation.operands
-        size = _size(source, _constant(axis), known)
+        with mlir.ir.InsertionPoint(operation):
+            size = _size(source, _constant(axis), known)
         operation.results[0].replace_all_uses_with(size)
         operation.erase()
 
@@ -51,31 +56,46 @@ def resolve_buffer_sizes(module: mlir.ir.Module, sizes: Sizes, first_result: int
         known[arguments[first_result + k], axis] = arguments[place]
     for operation in operations_named(module, "memref.dim"):
         source, axis = operation.operands
-        size = known.get((source, _constant(axis)))
-        if size is not None:
-            operation.results[0].replace_all_uses_with(size)
+        with mlir.ir.InsertionPoint(operation), suppress(KernelError):
+            operation.results[0].replace_all_uses_with(_size(source, _constant(axis), known))
             operation.erase()
 
 
 def _size(value: Value, axis: int, known: Mapping[tuple[Value, int], Value]) -> Value:
-    """The size of an axis of an array in the code."""
+    """The size of an axis of an array in the code; emits, at the ambient insertion point, what it takes."""
     while (value, axis) not in known:
-        type_ = mlir.ir.RankedTensorType(value.type)
-        source = None if not type_.is_dynamic_dim(axis) else _of_equal_size(value)
+        type_ = mlir.ir.ShapedType(value.type)
+        if not type_.is_dynamic_dim(axis):
+            return mlir.arith.constant(mlir.ir.IndexType.get(), type_.shape[axis])
+        source = _of_equal_size(value)
         if source is None:
             operation = None if isinstance(value.owner, mlir.ir.Block) else value.owner.operation
-            if operation is None or operation.name not in (*_MADE, _PART):
+            if operation is not None and operation.name in _MERGED:
+                axes = _merged(operation, axis)
+                sizes = [_size(operation.operands[0], a, known) for a in axes]
+                return reduce(mlir.arith.muli, sizes)
+            if operation is None or operation.name not in (*_MADE, *_PART, *_DIVIDED):
                 raise KernelError("the size of an array in it is not known before")
             return _stated(operation, type_, axis)
         value = source
     return known[value, axis]
 
 
-def _stated(operation: Operation, type_: mlir.ir.RankedTensorType, axis: int) -> Value:
+def _merged(collapse: Operation, axis: int) -> list[int]:
+    """The axes that an axis of a reshape is made of, without those that have one element."""
+    group = mlir.ir.ArrayAttr(mlir.ir.ArrayAttr(collapse.attributes["reassociation"])[axis])
+    axes = [mlir.ir.IntegerAttr(a).value for a in group]
+    shape = collapse.operands[0].type.shape
+    return [a for a in axes if shape[a] != 1]
+
+
+def _stated(operation: Operation, type_: mlir.ir.ShapedType, axis: int) -> Value:
     """The size of a dynamic axis, as an op has it that makes an array."""
     number = sum(type_.is_dynamic_dim(k) for k in range(axis))
     if operation.name in _MADE:
         return operation.operands[number]
+    if operation.name in _DIVIDED:
+        return operation.operands[1 + number]
     _, offsets, *_ = list(mlir.ir.DenseI32ArrayAttr(operation.attributes["operandSegmentSizes"]))
     return operation.operands[1 + offsets + number]  # axes that are dropped have one element
 
@@ -93,7 +113,7 @@ def _of_equal_size(value: Value) -> Value | None:
         return operation.operands[DESTINATION[operation.name]]
     if operation.name.startswith("linalg."):
         return operation.operands[len(operation.operands) - len(operation.results) + number]
-    return operation.operands[0] if operation.name in ("tensor.cast", BARRIER) else None
+    return operation.operands[0] if operation.name in _SAME else None
 
 
 def _carried_before(block: Block, value: Value) -> Value | None:
@@ -133,9 +153,7 @@ def move_checks(module: mlir.ir.Module, sizes: Sizes) -> None:
         for check in found:
             holds = _copy(check.operands[0], copied)
             for loop in _loops_around(check):
-                first, last = (_copy(v, copied) for v in list(loop.operands)[:2])
-                is_skipped = mlir.arith.cmpi(mlir.arith.CmpIPredicate.sge, first, last)
-                holds = mlir.arith.ori(holds, is_skipped)
+                holds = mlir.arith.ori(holds, _is_skipped(loop, copied))
             mlir.cf.assert_(holds, mlir.ir.StringAttr(check.attributes["msg"]).value)
         mlir.func.ReturnOp([])
     for check in found:
@@ -167,16 +185,30 @@ def _function_of_numbers(module: mlir.ir.Module, name: str, results: int) -> Ite
 
 
 def _loops_around(check: Operation) -> list[Operation]:
-    """The counted loops that a check is in: it is reached if none of them is empty."""
+    """The loops that a check is in: it is reached if all of them have a step."""
     loops = []
     block = check.operation.block
     while (parent := block.owner.operation).name != "func.func":
-        if parent.name == "scf.for":
-            loops.append(parent)
-        elif parent.name != "scf.while" or block.region != parent.regions[0]:
+        if parent.name not in LOOPS:
             raise KernelError("it checks sizes only where a condition holds")
+        if parent.name == "scf.for" or block.region != parent.regions[0]:
+            loops.append(parent)
         block = parent.block
     return loops
+
+
+def _is_skipped(loop: Operation, copied: ValueMap) -> Value:
+    """Whether a loop has no step, computed from the arguments of another function."""
+    if loop.name == "scf.for":
+        first, last = (_copy(v, copied) for v in list(loop.operands)[:2])
+        return mlir.arith.cmpi(mlir.arith.CmpIPredicate.sge, first, last)
+    before = loop.regions[0].blocks[0]
+    at_first = dict(copied)
+    for argument, value in zip(before.arguments, loop.operands, strict=True):
+        with suppress(KernelError):
+            at_first[argument] = _copy(value, copied)
+    goes_on = _copy(terminator(before).operands[0], at_first)
+    return mlir.arith.xori(goes_on, mlir.arith.constant(goes_on.type, 1))
 
 
 def _copy(value: Value, copied: ValueMap) -> Value:

@@ -208,6 +208,8 @@ ON_SIZES: Final[dict[str, Callable[..., int]]] = {
     "arith.maxsi": max,
     "arith.minsi": min,
     "arith.ori": operator.or_,
+    "arith.xori": operator.xor,
+    "arith.index_cast": lambda n: n,  # of sizes, which 32 bits hold
 }
 
 

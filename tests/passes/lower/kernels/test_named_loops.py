@@ -232,6 +232,12 @@ def first_large(x: Any) -> Any:
     return lax.while_loop(lambda i: (i < 100) & (x[i] < 0.5), lambda i: i + 1, 0)
 
 
+def looked_up(x: Any) -> Any:
+    """A window that the body alone asks for."""
+    step = lambda s: (s[0] + 1, x[s[0]])  # noqa: E731
+    return lax.while_loop(lambda s: (s[0] < 100) & (s[1] < 0.5), step, (0, np.float32(0)))
+
+
 def exchanged(x: Any, y: Any) -> Any:
     return lax.fori_loop(0, x.shape[0], lambda i, s: (s[1].at[i].set(s[0][i]), s[0]), (x, y))
 
@@ -267,6 +273,44 @@ def gradients_of_updates(x: Any) -> Any:
         return (lax.fori_loop(1, x.shape[0], step, x) ** 2).sum()
 
     return adze.grad(total)(x)
+
+
+# -- reshapes, and elements at places of a named number -------------------------------------------------
+
+
+def searched(table: Any, x: Any) -> Any:
+    return xp.searchsorted(xp.sort(table), x), xp.searchsorted(table, x, side="right")
+
+
+def interpolated(x: Any, y: Any, at: Any) -> Any:
+    return xp.interp(at, xp.sort(x), y)
+
+
+RESHAPED: Final[dict[str, Callable[[Any], Any]]] = {
+    "columns_beside": lambda c: c * HALF + c[:, None, :].sum(1),
+    "flat": lambda c: (c.reshape(-1) * HALF + 1).reshape(c.shape),
+    "flat_from_behind": lambda c: c.reshape(-1)[::-1].reshape(c.shape) + HALF,
+    "a_row": lambda c: c * HALF + c.sum(0).reshape(1, -1),
+    "a_column": lambda c: c * c.max(1, initial=0).reshape(-1, 1),
+    "greatest_of_rows": lambda c: c * HALF + xp.pad(c, ((0, 0), (0, 1))).argmax(1)[:, None].astype(c.dtype),
+    "least_of_columns": lambda c: c * HALF + xp.pad(c, ((1, 0), (0, 0))).argmin(0).astype(c.dtype),
+    "in_pairs": lambda c: xp.concatenate([c, c], 1).reshape(c.shape[0], 2, c.shape[1]).sum(1) * HALF,
+}
+
+
+def places(x: Any) -> Any:
+    """As many places as there are rows, some of them outside."""
+    return (xp.arange(x.shape[0]) * 7) % (x.shape[0] + 2) - 1
+
+
+TAKEN: Final[dict[str, Callable[[Any], Any]]] = {
+    "rows_at": lambda c: c * HALF + xp.take(c, places(c), axis=0, mode="clip"),
+    "rows_filled": lambda c: c * HALF + xp.take(c, places(c), axis=0, mode="fill", fill_value=2),
+    "one_of_each_row": lambda c: c * HALF + c[xp.arange(c.shape[0]), places(c)][:, None],
+    "put": lambda c: c.at[places(c)].set(c * HALF, mode="drop"),
+    "added": lambda c: c.at[places(c), 1].add(c[:, 0] * HALF),
+    "from_behind": lambda c: c[::-1] * HALF + c[:, ::-1],
+}
 
 
 @dataclass(frozen=True)
@@ -337,6 +381,18 @@ CASES: Final = [
     Case(gradients_of_updates, [("t",)], 3, lengths=FEW[1:]),  # none is an error of the host's loop, too
     Case(exchanged, [("t",), ("t",)], lengths=FEW),
     Case(stacked_inside, [("t",)], lengths=FEW),
+    *(
+        Case(searched, [("n",), ("m",)], 2, dtype, lengths=FEW)
+        for dtype in ("i1", "i8", "u4", "f2", "f4", "f8")
+    ),
+    Case(interpolated, [("t",), ("t",), ("m",)], lengths=FEW[1:]),
+    *(
+        Case(repeated(step, name), [shape], lengths=FEW)
+        for name, step in {**RESHAPED, **TAKEN}.items()
+        for shape in (("n", "m"), ("n", 5))
+    ),
+    Case(repeated(lambda c: c * HALF + xp.cumsum(c, 1)[:, ::-1], "running"), [("n", 5)], lengths=FEW),
+    Case(looked_up, [("t",)], lengths=LENGTHS[1:]),
 ]
 each_case = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 
@@ -394,6 +450,23 @@ def test_a_window_of_a_condition_is_checked_before_the_loop() -> None:
         compiled(np.ones(0, np.float32))
 
 
+@pytest.mark.parametrize("first", [2, 3])
+def test_a_window_of_a_body_is_checked_where_its_loop_has_a_step(first: int) -> None:
+    def last_of_many(x: Any) -> Any:
+        start = np.float32(-1), xp.asarray(x.shape[0] + np.int64(first))
+        return lax.while_loop(lambda s: s[1] > 2, lambda s: (x[s[1] - 8], s[1] - 1), start)[0]
+
+    traced = adze.trace(last_of_many, adze.ShapeDtype(("t",), np.float32))
+    assert decisions(traced) == ["kernel"]
+    compiled, empty = traced.lower().compile(), np.ones(0, np.float32)
+    assert compiled(np.full(4, 3, np.float32)) == 3
+    if first == 2:
+        assert compiled(empty) == -1
+        return
+    with pytest.raises(RuntimeError, match="the window exceeds axis 0 of the array"):
+        compiled(empty)
+
+
 def test_arrays_of_unequal_length_are_an_error() -> None:
     def products(x: Any, y: Any) -> Any:
         return lax.scan(lambda c, row: (c + row[0] * row[1], None), np.float32(0), (x, y))[0]
@@ -409,7 +482,7 @@ def test_arrays_of_unequal_length_are_an_error() -> None:
 def test_what_asks_for_windows_under_a_condition_stays_on_the_host() -> None:
     def search(x: Any) -> Any:
         step = lambda s: (s[0] + 1, x[s[0]])  # noqa: E731
-        return lax.while_loop(lambda s: (s[0] < 100) & (s[1] < 1), step, (0, np.float32(0)))
+        return lax.while_loop(lambda s: (s[0] < 100) & (s[1] < 1), step, (0, x.sum()))
 
     def chosen(x: Any) -> Any:
         return lax.fori_loop(0, 3, lambda i, c: lax.cond(c.sum() > 0, lambda c: c * 2, lambda c: c - 1, c), x)
@@ -427,6 +500,16 @@ def test_windows_of_a_stencil_are_read_where_they_lie(shape: tuple[Any, ...]) ->
     heat = repeated(spread, "heat")
     module = adze.trace(heat, adze.ShapeDtype(shape, np.float32)).mlir("loop-kernels")
     assert module.count("flow.tensor.alloca") == 2  # the result, and what a step computes of it
+
+
+@pytest.mark.parametrize("sizes", [("n", "m"), (3000, 700)])
+def test_places_are_computed_where_they_are_kept(sizes: tuple[Any, ...]) -> None:
+    def search(table: Any, x: Any) -> Any:
+        step = lambda i, c: xp.where(table[c] < x, c + i, c)  # noqa: E731
+        return lax.fori_loop(0, 9, step, xp.zeros(x.shape, np.int64))
+
+    module = adze.trace(search, *(adze.ShapeDtype((n,), np.float32) for n in sizes)).mlir("loop-kernels")
+    assert module.count("flow.tensor.alloca") == 1  # the result
 
 
 def test_heavy_products_of_named_sizes_stay_on_the_host() -> None:

@@ -5,7 +5,6 @@ An op that the table lacks keeps its loop on the host.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from ......dialects.op import Op
@@ -26,7 +25,6 @@ from ......dialects.ops.random import RandomBits
 from ......dialects.ops.reduction import ArgumentExtremum, Cumulative, Reduction
 from ......dialects.ops.shape.rearrange import BroadcastInDim, Concatenate, Reshape, Reverse, Transpose
 from ......dialects.ops.shape.slicing import Pad, Slice
-from ......dialects.types import TensorType, ValueType
 from ....forms.calls import lower_call
 from ....forms.constants import (
     lower_constant,
@@ -101,29 +99,31 @@ KERNEL_LOWERINGS: Final[LoweringTable] = {
 
 OF_DYNAMIC_SIZES: Final = frozenset(
     {
+        ArgumentExtremum,
         BroadcastInDim,
         CallLike,
         Cond,
         Concatenate,
+        Cumulative,
         Dim,
         DotGeneral,
         DynamicSlice,
         DynamicUpdateSlice,
         Elementwise,
+        Gather,
         Iota,
         Pad,
         Reduction,
+        Reshape,
+        Reverse,
         Scan,
+        Scatter,
         Slice,
     }
     | {CheckpointName, OptimizationBarrier, ShardingConstraint, StopGradient, Transpose, While}
     | {SizeArithmetic, SizeConstant, SizeToArray}
 )
 """Those whose operands and results may have sizes that show at the call."""
-WINDOWS: Final = frozenset({Gather})
-"""Those whose first operand may: their results have known sizes."""
-UPDATES: Final = frozenset({Scatter})
-"""Those whose first operand and result may: what is written there has known sizes."""
 
 
 def can_lower(op: type[Op]) -> bool:
@@ -131,15 +131,6 @@ def can_lower(op: type[Op]) -> bool:
     return any(base in KERNEL_LOWERINGS for base in op.__mro__)
 
 
-def takes_dynamic_sizes(op: type[Op], operands: Sequence[ValueType], results: Sequence[ValueType]) -> bool:
-    """Whether the lowering of an op in kernels takes these types, not all of which have known sizes."""
-    if op in WINDOWS:
-        return all(map(_is_known, (*operands[1:], *results)))
-    if op in UPDATES:
-        return all(map(_is_known, operands[1:]))
+def takes_dynamic_sizes(op: type[Op]) -> bool:
+    """Whether the lowering of an op in kernels takes sizes that show at the call."""
     return not OF_DYNAMIC_SIZES.isdisjoint(op.__mro__)
-
-
-def _is_known(type_: ValueType) -> bool:
-    """Whether an array has known sizes."""
-    return not isinstance(type_, TensorType) or type_.is_static

@@ -20,7 +20,7 @@ from ....builder import Size, Value
 from ....forms.indexing import require_batching, require_windows_fit
 from ....lowering import LoweringContext
 from ..builder import KernelBuilder
-from .common import builder_of, shape_of
+from .common import builder_of
 
 if TYPE_CHECKING:
     from iree.compiler import ir
@@ -80,16 +80,16 @@ def lower_dynamic_update_slice(ctx: LoweringContext, x: Value, update: Value, *s
 def lower_gather(ctx: LoweringContext, x: Value, indices: Value, **attributes: object) -> Value:
     """One window for one index vector; else element by element."""
     b = builder_of(ctx)
-    windows: Windows[int] = Windows.of(attributes)
-    shape = b.shape(x)
-    numbers = windows.map(len(shape), len(indices.type.shape))
-    window = list(windows.slice_sizes)
-    result = list(numbers.result_shape(shape_of(indices), window))
+    windows: Windows[Size] = Windows.of(attributes)
+    shape, batch = b.shape(x), b.shape(indices)
+    numbers = windows.map(len(shape), len(batch))
+    window = [b.size(n) for n in windows.slice_sizes]
+    result = list(numbers.result_shape(batch, window))
     require_windows_fit(b, shape, window, numbers, result)
     require_batching(b, x, indices, numbers)
     fill = from_storage(windows.fill_value, ctx.result_type.dtype) if windows.mode == "fill" else None
     dtype = _index_dtype(ctx)
-    if all(n == 1 for n in shape_of(indices)[:-1]):
+    if all(n == 1 for n in batch[:-1]):
         at = [b.size_value(0)] * (len(indices.type.shape) - 1)
         starts, inside = _starts(b, dtype, indices, numbers, shape, window, at)
         part = b.reshape(b.window(x, starts, window), result)
@@ -122,7 +122,7 @@ def _starts(
     indices: Value,
     numbers: WindowMap,
     shape: Sequence[Size],
-    window: Sequence[int],
+    window: Sequence[Size],
     at: Sequence[Value],
 ) -> tuple[list[Size], Value | None]:
     """Where the window of the index vector at `at` starts along each axis of `x`, and whether it fits there.
@@ -144,7 +144,7 @@ def _starts(
 def _masked(b: KernelBuilder, part: Value, inside: Value, fill: np.ndarray) -> Value:
     """`part` where its window is inside, else the number that fills."""
     other = b.scalars.constant(fill.dtype, fill[()])
-    shape = shape_of(part)
+    shape = b.shape(part)
     if b.is_single(part):
         return b.single(mlir.arith.select(inside, b.element(part), other), shape)
     maps, rank = [b.identity_map(len(shape))] * 2, len(shape)
@@ -166,10 +166,10 @@ def lower_scatter(
 ) -> Value:
     """A loop over the index vectors in their order, each of which writes one window."""
     b, own = builder_of(ctx), Updates.of(attributes)
-    shape, updated = b.shape(x), shape_of(updates)
+    shape, updated = b.shape(x), b.shape(updates)
     numbers = own.map(len(shape), len(indices.type.shape))
-    window = [int(n) for n in scatter_window(numbers, updated)]
-    dtype, batch = ctx.result_type.dtype, shape_of(indices)[:-1]
+    window = list(scatter_window(numbers, updated))
+    dtype, batch = ctx.result_type.dtype, b.shape(indices)[:-1]
     require_windows_fit(b, shape, window, numbers, updated)
     require_batching(b, x, indices, numbers)
 
@@ -197,7 +197,7 @@ def _combined(
         new = update if kind == "set" else getattr(b.scalars, kind)(dtype, present, update)
         return new if mask is None else mlir.arith.select(mask, new, present)
 
-    shape = shape_of(part)
+    shape = b.shape(part)
     if b.is_single(part):
         return b.single(body(b.element(part), b.element(old)), shape)
     rank = len(shape)
@@ -205,7 +205,7 @@ def _combined(
     return b.generic([part, old], [init], maps, ["parallel"] * rank, lambda u, p, _: body(u, p))
 
 
-def _nest(b: KernelBuilder, batch: Sequence[int], write: _Write, whole: Value, at: list[Value]) -> Value:
+def _nest(b: KernelBuilder, batch: Sequence[Size], write: _Write, whole: Value, at: list[Value]) -> Value:
     """A loop for each axis of the batch, from axis `len(at)` on."""
     if len(at) == len(batch):
         return write(whole, at)

@@ -14,7 +14,7 @@ from ....forms.movement import count_positions, require_inside
 from ....lowering import LoweringContext
 from ..builder import KernelBuilder, Progression
 from ..errors import KernelError
-from .common import builder_of, shape_of
+from .common import builder_of
 
 
 def lower_broadcast_in_dim(
@@ -55,7 +55,7 @@ def lower_iota(ctx: LoweringContext, *, shape: Sequence[Size], axis: int, dtype:
     return counts
 
 
-def lower_reshape(ctx: LoweringContext, x: Value, *, shape: Sequence[int]) -> Value:
+def lower_reshape(ctx: LoweringContext, x: Value, *, shape: Sequence[Size]) -> Value:
     """A view."""
     return builder_of(ctx).reshape(x, list(shape))
 
@@ -168,8 +168,9 @@ def lower_concatenate(ctx: LoweringContext, *xs: Value, axis: int) -> Value:
 
 def lower_reverse(ctx: LoweringContext, x: Value, *, axes: Sequence[int]) -> Value:
     """A `linalg.generic` that takes elements from the far end."""
-    b, shape = builder_of(ctx), shape_of(x)
-    far = {a: b.size_value(shape[a] - 1) for a in axes if shape[a] != 1}
+    b = builder_of(ctx)
+    shape = b.shape(x)
+    far = {a: b.size_value(b.calculate("size_sub", shape[a], 1)) for a in axes if shape[a] != 1}
     if not far:
         return x
 

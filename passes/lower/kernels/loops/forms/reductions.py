@@ -20,13 +20,14 @@ from ......dialects.ops.reduction import (
     least,
 )
 from ......dialects.types import BOOL, FLOATS, INT32, INT64
-from ....builder import Value
+from ....builder import Size, Value
 from ....forms.reductions import combine
 from ....forms.tensor_ops import convert_elements
 from ....lowering import LoweringContext
 from ....named_ops import filled
 from ..builder import KernelBuilder
-from .common import builder_of, shape_of
+from ..errors import KernelError
+from .common import builder_of
 
 
 def reassociable(results: Value) -> Value:
@@ -50,7 +51,7 @@ def _convert(b: KernelBuilder, source: np.dtype, target: np.dtype, x: Value) -> 
     if source == target:
         return x
     if b.is_single(x):
-        return b.single(b.scalars.convert(source, target, b.element(x)), shape_of(x))
+        return b.single(b.scalars.convert(source, target, b.element(x)), b.shape(x))
     return convert_elements(b, source, target, x)
 
 
@@ -82,15 +83,17 @@ def lower_reduction(ctx: LoweringContext, x: Value, *, axes: Sequence[int]) -> V
 
 def lower_argument_extremum(ctx: LoweringContext, x: Value, *, axis: int, index_dtype: np.dtype) -> Value:
     """One pass that keeps the best element and its position; the first NaN is better than any number."""
-    b, dtype, shape = builder_of(ctx), ctx.operand_dtype, shape_of(x)
+    b, dtype = builder_of(ctx), ctx.operand_dtype
+    shape = b.shape(x)
     kept = [a for a in range(len(shape)) if a != axis]
     result = [shape[a] for a in kept]
-    if shape[axis] == 1:
-        zero = b.single(b.scalars.constant(index_dtype, 0), ())
-        return b.single(b.element(zero), result) if all(n == 1 for n in result) else _filled(b, zero, result)
+    count = shape[axis]
+    if count == 1:
+        return b.repeat(b.scalars.constant(index_dtype, 0), result)
     is_max = ctx.op is Argmax
     worst = (least if is_max else greatest)(dtype)
-    counter = INT32 if dtype.itemsize < 8 and shape[axis] < 2**31 else INT64  # as wide as the elements
+    is_short = isinstance(count, int) and count < 2**31
+    counter = INT32 if dtype.itemsize < 8 and is_short else INT64  # as wide as the elements
     inits = [
         filled(b.scalars.constant(kind, value), b.empty(result, kind))
         for kind, value in ((dtype, worst), (counter, 0))
@@ -111,10 +114,6 @@ def lower_argument_extremum(ctx: LoweringContext, x: Value, *, axis: int, index_
     return _convert(b, counter, index_dtype, places)
 
 
-def _filled(b: KernelBuilder, x: Value, shape: Sequence[int]) -> Value:
-    return filled(b.element(x), b.empty_like(x, shape))
-
-
 def _is_better(dtype: np.dtype, is_max: bool, element: Value, best: Value) -> Value:
     arith = mlir.arith
     if dtype in FLOATS:
@@ -131,10 +130,13 @@ def _is_better(dtype: np.dtype, is_max: bool, element: Value, best: Value) -> Va
 def lower_cumulative(ctx: LoweringContext, x: Value, *, axis: int, reverse: bool) -> Value:
     """A loop along `axis` that carries the running row: the first row as it is, each other combined."""
     assert issubclass(ctx.op, Cumulative)
-    b, name, dtype, shape = builder_of(ctx), ctx.op.name, ctx.operand_dtype, shape_of(x)
+    b, name, dtype = builder_of(ctx), ctx.op.name, ctx.operand_dtype
+    shape = b.shape(x)
     carried = accumulation_dtype(dtype) if name in ("cumsum", "cumprod") else dtype
     count = shape[axis]
-    sizes = [1 if a == axis else n for a, n in enumerate(shape)]
+    if not isinstance(count, int):
+        raise KernelError("it has running values along an axis of a size that shows at the call")
+    sizes: list[Size] = [1 if a == axis else n for a, n in enumerate(shape)]
 
     def offsets(position: Value) -> list[int | Value]:
         return [position if a == axis else 0 for a in range(len(shape))]
