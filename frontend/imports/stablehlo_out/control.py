@@ -177,6 +177,11 @@ def _size_to_array(w: Writer, app: Application) -> list[Ref]:
     return [w.convert(app.operands[0], app.results[0].dtype)]
 
 
+def _loop_preference(w: Writer, app: Application) -> list[Ref]:
+    """Other compilers have no kernels of loops that adze knows of."""
+    return [w.constant(0, app.results[0].dtype)]
+
+
 RULES: Final[dict[str, Rule]] = {
     **{
         name: _call
@@ -197,9 +202,8 @@ RULES: Final[dict[str, Rule]] = {
     "size_to_array": _size_to_array,
     **{name: _refused("a named axis that is not mapped") for name in ("axis_gather", "axis_sum")},
     "check": _refused(f"a run-time check cannot be written: {_ASSERTIONS}", _WITHOUT),
-    **{
-        name: _refused("a choice that waits for its target") for name in ("loop_preference", "platform_index")
-    },
+    "loop_preference": _loop_preference,
+    "platform_index": _refused("a choice that waits for its target"),
     "print": _refused(f"output cannot be written: {_ASSERTIONS}", _WITHOUT),
     "host_call": _refused(_CALLBACK),
     "host_effect": _refused(_CALLBACK),

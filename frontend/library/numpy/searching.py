@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from ....dialects.types import BOOL, INT32, INT64
 from ...tracing.array import Array
 from ...tracing.default_dtypes import integral
-from ...tracing.frames import known_value
+from ...tracing.frames import current_frame, known_value
 from ...tracing.interpreter import as_weak, ops, wide_of
 from ...tracing.jax_rules import follows_jax
 from .arguments import (
@@ -40,6 +40,10 @@ its own alone."""
 
 COPIED_FOR_MANY: Final = 4096
 """The same of a table with no more elements than are searched in it (10,000 in 1,000: 107 us, so 28)."""
+
+
+LONG: Final = 128
+"""Elements of a table from which on a search may be a loop (100,000 in 1,000: first call .7 s, so .3)."""
 
 
 def where(
@@ -180,9 +184,9 @@ def searchsorted(
 ) -> Any:
     """Where each of `v` belongs in the ascending vector `a`, as int64: before equal elements or after.
 
-    A binary search of `ceil(log2(n + 1))` steps, unrolled where the length of `a` is known; `method` is a
-    hint. NaNs belong at the end. In programs written for JAX the places are int32, unless `a` is longer than
-    these reach.
+    A binary search of `ceil(log2(n + 1))` steps, in a long table by a loop where that becomes a kernel;
+    `method` is a hint. NaNs belong at the end. In programs written for JAX the places are int32, unless `a`
+    is longer than these reach.
     """
     places = places_among(a, v, *args, side=side, sorter=sorter)
     is_long = isinstance(size := asarray_of(a).shape[0], int) and size > np.iinfo(np.int32).max
@@ -204,20 +208,68 @@ def places_among(a: Any, v: Any, *args: Any, side: str = "left", sorter: Any = N
     size = table.shape[0]
     if not isinstance(size, int):
         return _halve(table, wanted, side)
-    dtype = INT32 if size < 1 << 30 else INT64
-    low = ops.broadcast_in_dim(count_array(0, dtype), shape=wanted.shape, dimensions=())
     if size == 0:
-        return ops.convert(low, dtype=integral())
+        return ops.convert(_zeros(wanted, INT32), dtype=integral())
+    if size < LONG or current_frame() is None:
+        return ops.convert(_unrolled(table, wanted, side), dtype=integral())
+    return ops.convert(_in_either_form(table, wanted, side), dtype=integral())
+
+
+def _zeros(wanted: Any, dtype: np.dtype) -> Any:
+    """A place before all elements for each of `wanted`."""
+    return ops.broadcast_in_dim(count_array(0, dtype), shape=wanted.shape, dimensions=())
+
+
+def _places_dtype(size: int) -> np.dtype:
+    return INT32 if size < 1 << 30 else INT64
+
+
+def _in_either_form(table: Any, wanted: Any, side: str) -> Any:
+    """The places in a table of known length, by steps written out or by a loop: the target chooses."""
+    from ...control.branches import chosen_branch  # loads the engines, which other searches do not need
+
+    label = f"searchsorted of {type_text(wanted)} in {type_text(table)}, {side}"
+    branches = [lambda t, x: _unrolled(t, x, side), lambda t, x: _by_loop(t, x, side)]
+    index = ops.loop_preference(label=label)
+    return chosen_branch("searchsorted", index, branches, ("the steps", "the loop"), [table, wanted])
+
+
+def _unrolled(table: Any, wanted: Any, side: str) -> Any:
+    """The places in a table of known length, each step written out."""
+    size = table.shape[0]
     if size <= (COPIED_FOR_MANY if _has_at_least(wanted, size) else COPIED):
         table = ops.pad(table, scalar(0, table.dtype), low=(0,), high=(1,), interior=(0,))
-    left = size
-    while left:  # `low` elements are known to come before, and `left` more may: ask the one in their middle
-        step = (left + 1) // 2
-        element = take(table, ops.add(low, full_like(low, step - 1)), axis=0, mode="clip")
-        more = ops.add(low, full_like(low, step))
-        low = ops.select(_is_before(element, wanted, side), more, low)
-        left //= 2
-    return ops.convert(low, dtype=integral())
+    low = _zeros(wanted, _places_dtype(size))
+    for step in _halves(size):
+        low = _after_step(table, wanted, side, low, full_like(low, step - 1), full_like(low, step))
+    return low
+
+
+def _by_loop(table: Any, wanted: Any, side: str) -> Any:
+    """The same by a loop over the steps, which is a tenth of the code in a table of a thousand elements."""
+    from ...control.scans import scan  # loads the engines, which other searches do not need
+
+    dtype = _places_dtype(table.shape[0])
+    steps = np.array(list(_halves(table.shape[0])), dtype)
+
+    def step(low: Any, counts: tuple[Any, Any]) -> tuple[Any, None]:
+        last, count = (ops.broadcast_in_dim(n, shape=wanted.shape, dimensions=()) for n in counts)
+        return _after_step(table, wanted, side, low, last, count), None
+
+    return scan(step, _zeros(wanted, dtype), (steps - 1, steps))[0]
+
+
+def _halves(size: int) -> Iterator[int]:
+    """How many elements each step of a search in `size` elements finds to come before, or not."""
+    while size:  # elements that may come before: ask the one in their middle
+        yield (size + 1) // 2
+        size //= 2
+
+
+def _after_step(table: Any, wanted: Any, side: str, low: Any, last: Any, count: Any) -> Any:
+    """How many elements come before for sure: `low`, and `count` more if the `last` of these does."""
+    element = take(table, ops.add(low, last), axis=0, mode="clip")
+    return ops.select(_is_before(element, wanted, side), ops.add(low, count), low)
 
 
 def _has_at_least(array: Any, count: int) -> bool:

@@ -31,7 +31,7 @@ REASONS = {
     **dict.fromkeys(("axis_gather", "axis_sum"), "a named axis that is not mapped"),
     "check": "StableHLO has no assertions",
     **dict.fromkeys(("host_call", "host_effect"), "cannot call back into Python"),
-    **dict.fromkeys(("loop_preference", "platform_index"), "a choice that waits for its target"),
+    "platform_index": "a choice that waits for its target",
     "print": "StableHLO has no assertions and no output",
 }
 # Ops along a mesh need ranks: `test_to_stablehlo.py` has the program of a rank.
