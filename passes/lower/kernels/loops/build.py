@@ -31,6 +31,7 @@ from .computed_once import compute_once
 from .counted import counted_loops
 from .destinations import own_destinations
 from .direct_elements import take_directly
+from .dropped_stores import branch_around_dropped
 from .errors import KernelError
 from .forms import KERNEL_LOWERINGS
 from .forwarded import forward_arrays
@@ -225,6 +226,7 @@ def _as_loops(module: mlir.ir.Module, target: Target, sizes: Sizes, first_result
     upstream(module, LOOPS)
     resolve_buffer_sizes(module, sizes, first_result)
     restrict_masked(module)
+    branch_around_dropped(module)
     scratch = settle_allocations(module)
     store_bytes(module)
     upstream(module, FLATTEN)
