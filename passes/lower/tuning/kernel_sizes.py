@@ -22,6 +22,7 @@ SMALL: Final = 1 << 12  # below so many elements IREE's own tiles are as good
 REGISTERS: Final = (4, 3, 2, 5, 6, 7)  # registers a step, the best first: enough to hide the latency of one
 WORKGROUPS: Final = 32  # so many at least, that eight threads have four each to share
 COMPLEX: Final = 64  # complex numbers of a loop
+UNKNOWN_COUNT: Final = 1 << 20  # elements of a kernel, where their number shows at the call
 GATHERED: Final = 8  # elements at once that are read one by one
 LEAST: Final = 1 << 10  # elements that repay a workgroup of their own
 MOST: Final = 1 << 14  # elements of a workgroup, which its core's cache holds
@@ -93,6 +94,12 @@ def complex_tiles(sizes: Sequence[int], body: KernelBody) -> str | None:
         vector_common_parallel=[1] * (len(sizes) - 1) + [step],
         is_peeled=sizes[-1] % step != 0 or sizes[-1] % last != 0,
     )
+
+
+def counted_complex_tiles(body: KernelBody) -> str:
+    """The same of one loop whose length shows at the call."""
+    budget = _workgroup(UNKNOWN_COUNT, body) // COMPLEX * COMPLEX
+    return tiles_text(distribution=[budget], vector_common_parallel=[COMPLEX], is_peeled=True)
 
 
 def gathered_element_tiles(sizes: Sequence[int], body: KernelBody) -> str | None:

@@ -26,6 +26,7 @@ from .kernel_sizes import (
     SMALL,
     KernelBody,
     complex_tiles,
+    counted_complex_tiles,
     counted_row_tiles,
     elementwise_tiles,
     gathered_element_tiles,
@@ -119,6 +120,8 @@ def _steps_of_gathered_rows(target: Target, root: Operation) -> str | None:
 def _candidates(target: Target, root: Operation) -> Iterator[str]:
     sizes = _loop_sizes(root)
     if not sizes:
+        if _is_complex(root) and not _gathers(root) and len(_all_loop_sizes(root)) == 1:
+            yield counted_complex_tiles(_body(root))
         return
     body = _body(root)
     if _is_complex(root):

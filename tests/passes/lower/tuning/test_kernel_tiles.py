@@ -329,3 +329,18 @@ def test_complex_numbers_are_in_loops_of_known_length() -> None:
     assert complex_tiles([10, 20], SHORT) is None
     text = adze.trace(lambda z: z * 2, arguments[0]).mlir("kernels")
     assert "vector_common_parallel = [64]" in text
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_complex_numbers_of_a_named_size_are_in_loops_of_known_length(dtype: Any) -> None:
+    def forms(z: Any, w: Any) -> Any:
+        return abs(z), z * w + 1, w.real * 2 + z.imag
+
+    traced = adze.trace(forms, *[adze.ShapeDtype(("n", 3), dtype)] * 2)
+    assert "vector_common_parallel = [64]" in traced.mlir("kernels")
+    compiled = traced.lower(RUNNABLE).compile()
+    rng = np.random.default_rng(2)
+    for count in (0, 1, 21, 22, 1366, 5500):
+        z, w = ((rng.standard_normal((count, 3)) * (1 + 2j)).astype(dtype) for _ in range(2))
+        for mine, expected in zip(compiled(z, w), forms(z, w), strict=True):
+            np.testing.assert_allclose(mine, expected, rtol=1e-5, atol=1e-5)
