@@ -76,20 +76,32 @@ def _clamped_offsets(
 def _clamp_index(b: LinalgBuilder, dtype: np.dtype, index: Value, last: Size) -> tuple[Value, Value]:
     """An index scalar moved into ``0 .. last``, as an `index` value, and whether it was there."""
     arith = mlir.arith
-    is_short = (
-        dtype.itemsize <= 4 and isinstance(last, int) and last < 2**31
-    )  # vectors have twice as many then
-    type_ = b.scalars.element_type(INT32 if is_short else INT64)
+    type_, most = clamped_in(b, dtype, last)
     wide = index
     if index.type != type_:
         wide = arith.extui(type_, index) if dtype.kind == "u" else arith.extsi(type_, index)
-    most = arith.constant(type_, last) if is_short else arith.index_cast(type_, b.size_value(last))
     if dtype.kind == "u":
         clamped = arith.minui(wide, most)
     else:
         clamped = arith.maxsi(arith.minsi(wide, most), arith.constant(type_, 0))
     inside = arith.cmpi(arith.CmpIPredicate.eq, clamped, wide)
     return arith.index_cast(mlir.ir.IndexType.get(b.context), clamped), inside
+
+
+def clamped_in(b: LinalgBuilder, dtype: np.dtype, last: Size) -> tuple[Type, Value]:
+    """The type in which indices are clamped to `last`, and `last` in it, or the greatest number of the type.
+
+    Of 32 bits where the indices have no more and `last` may be cut to them: vectors have twice as many then.
+    """
+    arith, greatest = mlir.arith, 2**31 - 1
+    fits = dtype.itemsize < 4 or (dtype.itemsize == 4 and dtype.kind == "i")
+    if isinstance(last, int) and (last <= greatest or not fits):
+        type_ = b.scalars.element_type(INT32 if dtype.itemsize <= 4 and last <= greatest else INT64)
+        return type_, arith.constant(type_, last)
+    if not fits:
+        return b.scalars.element_type(INT64), b.size_scalar(last)
+    i32, i64 = b.scalars.element_type(INT32), b.scalars.element_type(INT64)
+    return i32, arith.trunci(i32, arith.minsi(b.size_scalar(last), arith.constant(i64, greatest)))
 
 
 def lower_gather(

@@ -31,6 +31,7 @@ from .reduction_programs import COMBINING, EXTRACT, Constant, Loaded, ReductionP
 from .strided_vectors import gathered, load_strided
 
 _BIT: Final = 1
+_CASTS: Final = frozenset({"arith.index_cast", "arith.index_castui"})
 WIDENING: Final = frozenset(f"arith.{name}" for name in ("index_cast", "index_castui", "extsi", "extui"))
 """Casts of integers to wider ones."""
 
@@ -351,7 +352,22 @@ def _lane(place: Number, lane: int) -> Number:
     """The place of an element."""
     if not place.is_vector:
         return place
-    return Number(mlir.vector.extract(place.value, dynamic_position=[], static_position=[lane]))
+    return Number(_extracted(place.value, lane))
+
+
+def _extracted(places: Value, lane: int) -> Value:
+    """One of a vector of places; LLVM would widen all of those that are numbers of 32 bits before."""
+    cast = None if isinstance(places.owner, mlir.ir.Block) else places.owner.operation
+    if cast is None or cast.name not in _CASTS or _bits(cast.operands[0]) != 32:
+        return mlir.vector.extract(places, dynamic_position=[], static_position=[lane])
+    number = mlir.vector.extract(cast.operands[0], dynamic_position=[], static_position=[lane])
+    index = mlir.ir.IndexType.get()
+    return mlir.ir.Operation.create(cast.name, results=[index], operands=[number]).results[0]
+
+
+def _bits(vector: Value) -> int:
+    """The bits of each of a vector of integers."""
+    return int(mlir.ir.IntegerType(mlir.ir.VectorType(vector.type).element_type).width)
 
 
 # -- operations ------------------------------------------------------------------------------------

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 import adze
+from adze import numpy as xp
 from adze.dialects.dialect import BY_NAME
 from adze.dialects.errors import TypeCheckError
 from adze.dialects.types import FLOAT32, INT32, INT64, TensorType, storage
+from adze.passes.analysis.evaluate import evaluate
 from adze.passes.pipeline import lower
 from adze.runtime.targets import parse_target
 
@@ -112,6 +114,27 @@ def test_far_indices_are_clipped_or_filled() -> None:
     x = np.arange(80, dtype=np.float32).reshape(10, 8)
     assert run("rows", x, FAR)[0][:, 0].tolist() == [0, 72, 0, 72, 72]
     assert run("rows_or_fill", x, FAR)[0][:, 0].tolist() == [0, -1, -1, 72, -1]
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "i4", "u4", "i8"])
+def test_places_of_any_width_in_arrays_of_named_sizes(dtype: str) -> None:
+    def taken(x: Any, rows: Any, i: Any) -> Any:
+        filled = xp.take(x, i, mode="fill", fill_value=-7)
+        along = xp.take_along_axis(rows, xp.broadcast_to(i, (rows.shape[0], i.shape[0])), axis=1, mode="clip")
+        return filled, xp.take(x, i, mode="clip") * 2, along
+
+    limits = np.iinfo(dtype)
+    places = np.array([0, 1, 4, 5, 6, -1, -5, -6, limits.min, limits.max, limits.max - 3] * 7)
+    places = places[(places >= limits.min) & (places <= limits.max)].astype(dtype)
+    specs = [adze.ShapeDtype(s, t) for s, t in ((("n",), "f4"), (("b", "n"), "f4"), (("k",), dtype))]
+    traced = adze.trace(taken, *specs)
+    compiled = traced.lower().compile()
+    for size in (1, 5, 300):
+        x = np.arange(size, dtype=np.float32)
+        arrays = [x, np.stack([x, x + 0.5]), places]
+        expected = evaluate(traced.program.module, traced.program.symbol, arrays)
+        for found, wanted in zip(compiled(*arrays), expected, strict=True):
+            np.testing.assert_array_equal(found, wanted, f"{dtype} in {size}")
 
 
 def test_of_duplicates_the_last_one_wins() -> None:

@@ -15,9 +15,9 @@ from ......dialects import mlir
 from ......dialects.ops.indexing.gather import Windows
 from ......dialects.ops.indexing.scatter import Updates
 from ......dialects.ops.indexing.windows import WindowMap, scatter_window
-from ......dialects.types import INT32, INT64, TensorType, ValueType, from_storage
+from ......dialects.types import TensorType, ValueType, from_storage
 from ....builder import Size, Value
-from ....forms.indexing import require_batching, require_windows_fit
+from ....forms.indexing import clamped_in, require_batching, require_windows_fit
 from ....lowering import LoweringContext
 from ..builder import KernelBuilder
 from .common import builder_of
@@ -31,11 +31,9 @@ _Write: TypeAlias = "Callable[[ir.Value, list[ir.Value]], ir.Value]"
 def _clamp(b: KernelBuilder, dtype: np.dtype, index: Value, last: Size) -> tuple[Value, Value]:
     """An index moved into ``0 .. last``, of type `index`, and whether it was there."""
     arith = mlir.arith
-    is_short = dtype.itemsize <= 4 and isinstance(last, int) and last < 2**31
-    type_ = b.scalars.element_type(INT32 if is_short else INT64)
+    type_, most = clamped_in(b, dtype, last)
     widen = arith.extui if dtype.kind == "u" else arith.extsi
     wide = index if index.type == type_ else widen(type_, index)
-    most = arith.constant(type_, last) if isinstance(last, int) else b.size_scalar(last)
     is_unsigned = dtype.kind == "u"
     clamped = (
         arith.minui(wide, most)
