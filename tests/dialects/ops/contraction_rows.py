@@ -12,7 +12,7 @@ import numpy as np
 
 from adze.dialects.types import BFLOAT16, FLOAT16, REALS
 
-from .cases import Case, Row, T, array, case, row
+from .cases import Case, Domain, Row, T, array, case, row
 from .domains import few
 
 _F32: Final = (np.dtype(np.float32),)
@@ -75,14 +75,16 @@ REDUCTIONS: Final = (
 )
 
 
-def _product(
+def product(
     left: tuple[int, ...],
     right: tuple[int, ...],
     contracting: tuple[tuple[int, ...], tuple[int, ...]],
     batch: tuple[tuple[int, ...], tuple[int, ...]] = ((), ()),
+    domain: str | Domain = "normal",
     **more: Any,
 ) -> Case:
-    operands = (array(*left, domain="normal"), array(*right, domain="normal"))
+    """A product of two arrays; `more` replaces attributes."""
+    operands = (array(*left, domain=domain), array(*right, domain=domain))
     attributes: dict[str, Any] = {"dtype": T, "only": _SOME, **more}
     return case(*operands, contracting=contracting, batch=batch, **attributes)
 
@@ -90,32 +92,34 @@ def _product(
 CONTRACTION: Final = (
     row(
         "dot_general",
-        _product((5, 7), (7, 6), ((1,), (0,)), only=None),  # matmul
-        _product((5, 7), (6, 7), ((1,), (1,))),
-        _product((7, 5), (7, 6), ((0,), (0,))),
-        _product((7, 5), (6, 7), ((0,), (1,))),
-        _product((9, 7), (7,), ((1,), (0,)), only=None),  # matvec
-        _product((7,), (7, 9), ((0,), (0,))),
-        _product((37,), (37,), ((0,), (0,)), only=None),  # vecdot
-        _product((3,), (4,), ((), ())),  # outer
-        _product((), (), ((), ())),
-        _product((3, 1), (1, 4), ((1,), (0,))),
-        _product((2, 5, 7), (2, 7, 3), ((2,), (1,)), ((0,), (0,)), only=None),  # batched matmul
-        _product((2, 7), (2, 7), ((1,), (1,)), ((0,), (0,))),  # batched vecdot
-        _product((2, 3, 4, 5), (5, 3, 2, 6), ((3,), (0,)), ((1, 0), (1, 2))),
-        _product((2, 3, 4), (3, 2, 5), ((0, 1), (1, 0))),
-        _product((2, 4, 3), (3, 5, 2), ((0, 2), (2, 0))),
-        _product((5, 0), (0, 6), ((1,), (0,))),
-        _product((0, 3), (3, 2), ((1,), (0,))),
-        _product((40, 64), (64, 48), ((1,), (0,)), only=_F32),
-        _product((5, 7), (7, 6), ((1,), (0,)), only={BFLOAT16, FLOAT16}, dtype=np.dtype(np.float32)),
-        _product((5, 7), (7, 6), ((1,), (0,)), only={np.dtype(np.int8)}, dtype=np.dtype(np.int32)),
+        product((5, 7), (7, 6), ((1,), (0,)), only=None),  # matmul
+        product((5, 7), (6, 7), ((1,), (1,))),
+        product((7, 5), (7, 6), ((0,), (0,))),
+        product((7, 5), (6, 7), ((0,), (1,))),
+        product((9, 7), (7,), ((1,), (0,)), only=None),  # matvec
+        product((7,), (7, 9), ((0,), (0,))),
+        product((37,), (37,), ((0,), (0,)), only=None),  # vecdot
+        product((3,), (4,), ((), ())),  # outer
+        product((), (), ((), ())),
+        product((3, 1), (1, 4), ((1,), (0,))),
+        product((2, 5, 7), (2, 7, 3), ((2,), (1,)), ((0,), (0,)), only=None),  # batched matmul
+        product((2, 7), (2, 7), ((1,), (1,)), ((0,), (0,))),  # batched vecdot
+        product((2, 3, 4, 5), (5, 3, 2, 6), ((3,), (0,)), ((1, 0), (1, 2))),
+        product((2, 3, 4), (3, 2, 5), ((0, 1), (1, 0))),
+        product((2, 4, 3), (3, 5, 2), ((0, 2), (2, 0))),
+        product((5, 0), (0, 6), ((1,), (0,))),
+        product((0, 3), (3, 2), ((1,), (0,))),
+        product((40, 64), (64, 48), ((1,), (0,)), only=_F32),
+        product((5, 7), (7, 6), ((1,), (0,)), only={BFLOAT16, FLOAT16}, dtype=np.dtype(np.float32)),
+        product((5, 7), (7, 6), ((1,), (0,)), only={np.dtype(np.int8)}, dtype=np.dtype(np.int32)),
         tolerance="sum",
     ),
 )
 
 
-def _convolution(left: tuple[int, ...], right: tuple[int, ...], **changes: Any) -> Case:
+def convolution(
+    left: tuple[int, ...], right: tuple[int, ...], domain: str | Domain = "normal", **changes: Any
+) -> Case:
     """Channels last, kernel (spatial, in, out), plain window; `changes` replace attributes."""
     spatial = len(left) - 2
     last = (0, spatial + 1, *range(1, spatial + 1))
@@ -131,7 +135,7 @@ def _convolution(left: tuple[int, ...], right: tuple[int, ...], **changes: Any) 
         "batch_group_count": 1,
         "only": _SOME,
     }
-    return case(array(*left, domain="normal"), array(*right, domain="normal"), **{**attributes, **changes})
+    return case(array(*left, domain=domain), array(*right, domain=domain), **{**attributes, **changes})
 
 
 _CHANNELS_FIRST: Final = {"lhs_spec": (0, 1, 2, 3), "rhs_spec": (0, 1, 2, 3), "out_spec": (0, 1, 2, 3)}
@@ -139,25 +143,25 @@ _CHANNELS_FIRST: Final = {"lhs_spec": (0, 1, 2, 3), "rhs_spec": (0, 1, 2, 3), "o
 CONVOLUTION: Final = (
     row(
         "conv_general",
-        _convolution((2, 5, 6, 3), (3, 2, 3, 4), only=None),
-        _convolution((2, 3, 5, 6), (4, 3, 3, 2), **_CHANNELS_FIRST, padding=((1, 1), (0, 1))),
-        _convolution((1, 9, 2), (3, 2, 4), window_strides=(2,), padding=((1, 2),)),
-        _convolution((1, 4, 5, 3, 2), (2, 2, 2, 2, 3), padding=((0, 1),) * 3),
-        _convolution((2, 7, 7, 2), (3, 3, 2, 3), window_strides=(2, 3), rhs_dilation=(2, 1)),
-        _convolution((2, 4, 3, 2), (3, 2, 2, 3), lhs_dilation=(2, 3), padding=((2, 1), (0, 2))),
-        _convolution((1, 8, 8, 2), (3, 3, 2, 2), padding=((-1, 2), (-2, -1)), lhs_dilation=(1, 2)),
-        _convolution((2, 5, 5, 4), (3, 3, 2, 6), feature_group_count=2),
-        _convolution((2, 5, 5, 3), (3, 3, 1, 3), feature_group_count=3, padding=((1, 1), (1, 1))),
-        _convolution((2, 5, 5, 3), (2, 2, 1, 6), feature_group_count=3),
-        _convolution((4, 5, 5, 3), (2, 3, 3, 6), batch_group_count=2),
-        _convolution((2, 4, 4, 3), (1, 1, 3, 5)),
-        _convolution((2, 4, 4, 3), (1, 1, 3, 5), window_strides=(2, 2)),
-        _convolution((2, 3), (3, 4)),
-        _convolution((1, 2, 2, 1), (3, 3, 1, 1)),
-        _convolution((0, 4, 4, 2), (3, 3, 2, 2), only=_F32),
-        _convolution((1, 4, 4, 0), (3, 3, 0, 2), only=_F32),
+        convolution((2, 5, 6, 3), (3, 2, 3, 4), only=None),
+        convolution((2, 3, 5, 6), (4, 3, 3, 2), **_CHANNELS_FIRST, padding=((1, 1), (0, 1))),
+        convolution((1, 9, 2), (3, 2, 4), window_strides=(2,), padding=((1, 2),)),
+        convolution((1, 4, 5, 3, 2), (2, 2, 2, 2, 3), padding=((0, 1),) * 3),
+        convolution((2, 7, 7, 2), (3, 3, 2, 3), window_strides=(2, 3), rhs_dilation=(2, 1)),
+        convolution((2, 4, 3, 2), (3, 2, 2, 3), lhs_dilation=(2, 3), padding=((2, 1), (0, 2))),
+        convolution((1, 8, 8, 2), (3, 3, 2, 2), padding=((-1, 2), (-2, -1)), lhs_dilation=(1, 2)),
+        convolution((2, 5, 5, 4), (3, 3, 2, 6), feature_group_count=2),
+        convolution((2, 5, 5, 3), (3, 3, 1, 3), feature_group_count=3, padding=((1, 1), (1, 1))),
+        convolution((2, 5, 5, 3), (2, 2, 1, 6), feature_group_count=3),
+        convolution((4, 5, 5, 3), (2, 3, 3, 6), batch_group_count=2),
+        convolution((2, 4, 4, 3), (1, 1, 3, 5)),
+        convolution((2, 4, 4, 3), (1, 1, 3, 5), window_strides=(2, 2)),
+        convolution((2, 3), (3, 4)),
+        convolution((1, 2, 2, 1), (3, 3, 1, 1)),
+        convolution((0, 4, 4, 2), (3, 3, 2, 2), only=_F32),
+        convolution((1, 4, 4, 0), (3, 3, 0, 2), only=_F32),
         # the shape of a weight gradient: a window as large as the image, the batch summed over
-        _convolution(
+        convolution(
             (4, 8, 8, 3),
             (4, 8, 8, 5),
             padding=((1, 1), (1, 1)),
