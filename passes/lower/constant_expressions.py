@@ -114,6 +114,8 @@ def _is_array_of_constants(operation: Operation) -> bool:
     """Whether an op states an array of more than one number."""
     if operation.name != _CONSTANT or not isinstance(operation.results[0].type, mlir.ir.ShapedType):
         return False
+    if isinstance(operation.results[0].type.element_type, mlir.ir.ComplexType):
+        return True  # MLIR's bindings have no class for such an attribute, and raise
     value = operation.attributes["value"]
     return not (isinstance(value, mlir.ir.DenseElementsAttr) and value.is_splat)
 
