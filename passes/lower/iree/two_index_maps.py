@@ -27,6 +27,7 @@ from ...base import Pass
 from ...ir.aliases import Operation, Type, Value
 from ...ir.functions import functions, split_body
 from ...ir.marks import BARRIER
+from .broadcast_sums import broadcast_sums
 from .complex_products import complex_products
 from .indexed_products import indexed_products
 from .inner_broadcasts import inner_broadcasts
@@ -67,7 +68,7 @@ class MarkBarriers(Pass):
         reader = Reader(Codec(module.context))
         results = unfusible(module, reader) | indexed_products(module, reader)
         results |= complex_products(module, reader) | stored_products(module, reader)
-        results |= inner_broadcasts(module, reader)
+        results |= inner_broadcasts(module, reader) | broadcast_sums(module, reader)
         for result in results:
             result.owner.attributes[BARRIER] = mark
         return bool(results)
