@@ -95,6 +95,16 @@ def test_more_elements_than_lavapipe_has_iterations_are_refused() -> None:
     refused(of_any, x)
     assert adze.trace(summed, x).lower("vulkan:lavapipe").compile()(x) == 520_001
     refused(adze.jit(summed, device="vulkan"), np.ones((2, 70_000), np.complex64))
+    refused(adze.jit(summed, device="vulkan"), np.ones((2, 70_001), np.float32))
+
+
+@pytest.mark.vulkan
+@needs_vulkan
+def test_what_is_computed_of_sums_takes_iterations_too() -> None:
+    shares = adze.trace(lambda x: x / xp.sum(x, axis=1, keepdims=True), adze.ShapeDtype((2, "n")))
+    compiled, x = shares.lower("vulkan:lavapipe").compile(), np.ones((2, 400_000), np.float32)
+    refused(compiled, x)
+    np.testing.assert_allclose(np.asarray(compiled(x[:, :260_000])) * 260_000, 1, rtol=1e-5)
 
 
 @pytest.mark.vulkan

@@ -3,14 +3,15 @@
 Input: a lowered module. Output: for lavapipe the same, where what may combine too many elements in a loop is
 checked before: reductions and running values of sizes that are not known, and, of any sizes, scatters and
 other reductions that one thread does.
-Idea: lanes share a plain reduction, and IREE divides those of known sizes. A running value is two loops: its
-kernel writes first values before. Reductions of a function may become one kernel, whose loops end together:
-four at most, as those of a norm of rows and what is computed of them. A scatter is a kernel of its own.
+Idea: lanes share a plain reduction, and IREE divides those of known sizes that are multiples of the lanes. A
+running value is two loops: its kernel writes first values before. Reductions of a function, and what is
+computed of their results for each element, may become one kernel, whose loops end together: four at most, as
+those of a norm of rows and what is computed of them. A scatter is a kernel of its own.
 
 Symptom: silently, the sum of 3 million ones is 524,280: a kernel leaves its loops after 65,535 iterations,
     the limit of Mesa 22.3. No GPU has it.
 Seen in: IREE 3.13.
-Smallest: `sum(x, axis=1)` of f32[1,n] on lavapipe, with 600,000 elements; of c64[2,300000];
+Smallest: `sum(x, axis=1)` of f32[1,n] on lavapipe, with 600,000 elements; of f32[2,100001]; of c64[2,300000];
     `zeros(10).at[i].add(v)` of 200,000 updates.
 Goes when: `tests/gpu/test_reductions.py::test_lavapipe_still_ends_reductions` fails.
 """
@@ -27,6 +28,7 @@ from ....runtime.targets import Target, lanes_of_lavapipe
 from ...base import Pass
 from ...ir.aliases import Operation, Value
 from ...ir.functions import functions
+from ..barriers import BARRIER
 from ..kernels.loops.iterations import MOST_ON_LAVAPIPE
 from ..plan import target_of
 
@@ -65,14 +67,18 @@ class EndedLoops(Pass):
 
 def _check(function: Operation, target: Target) -> bool:
     """Check the loops of a function; whether there is one that may be too long."""
-    found = [(operation, sizes) for operation in _operations(function) if (sizes := _checked(operation))]
-    loops = sum(_LOOPS[operation.name] for operation, _ in found)
+    lanes_here = lanes_of_lavapipe(target)
+    found = [(each, sizes) for each in _operations(function) if (sizes := _checked(each, lanes_here))]
+    if not found:
+        return False
+    loops = sum(_LOOPS[operation.name] for operation, _ in found) + _spread_loops(function)
     for operation, sizes in found:
-        lanes = lanes_of_lavapipe(target) if _combines_by(operation) in _SHARED else 1
+        is_shared = _combines_by(operation) in _SHARED and any(map(_is_unknown, sizes))
+        lanes = lanes_here if is_shared else 1
         together = 1 if operation.name == _SCATTER else min(loops, _TOGETHER)
         with mlir.ir.InsertionPoint(operation), operation.location:
             _require_few(sizes, MOST_ON_LAVAPIPE * lanes // together)
-    return bool(found)
+    return True
 
 
 def _require_few(sizes: list[Axis], most: int) -> None:
@@ -100,7 +106,48 @@ def _operations(operation: Operation) -> Iterator[Operation]:
                     yield from _operations(inner)
 
 
-def _checked(operation: Operation) -> list[Axis]:
+def _spread_loops(operation: Operation) -> int:
+    """How many ops within store what they compute of combined values for each element: a loop each."""
+    count = 0
+    for region in operation.regions:
+        for block in region.blocks:
+            combined: set[Value] = set()
+            spread: set[Value] = set()
+            for child in block.operations:
+                inner = child.operation
+                if inner.name not in (*_LOOPS, BARRIER):
+                    count += _spread_loops(inner)
+                if inner.name == _GENERIC and any(_sizes_of_loops(inner)):
+                    combined.update(inner.results)
+                elif inner.name == _GENERIC or inner.name.startswith("tensor."):
+                    of_combined = combined.intersection(inner.operands)
+                    if of_combined.intersection(spread) or _repeats(inner, of_combined):
+                        spread.update(inner.results)
+                    if of_combined:
+                        combined.update(inner.results)
+            count += sum(map(_is_stored, spread))
+    return count
+
+
+def _repeats(operation: Operation, values: set[Value]) -> bool:
+    """Whether a generic uses some values more often than they have elements."""
+    if operation.name != _GENERIC or not values:
+        return False
+    maps = [mlir.ir.AffineMapAttr(m).value for m in mlir.ir.ArrayAttr(operation.attributes["indexing_maps"])]
+    return any(
+        len(_loops_of(map_)) < map_.n_dims
+        for value, map_ in zip(operation.operands, maps, strict=True)
+        if value in values
+    )
+
+
+def _is_stored(value: Value) -> bool:
+    """Whether what is computed for each element is in memory: IREE fuses it with a single generic alone."""
+    users = [use.owner.operation.name for use in value.uses]
+    return str(value.owner.name) == _GENERIC and users != [_GENERIC]
+
+
+def _checked(operation: Operation, lanes: int) -> list[Axis]:
     """The axes whose sizes say how often an op's loop runs, nothing where that is not too often for sure."""
     if operation.name == _SCATTER:
         is_unique = mlir.ir.BoolAttr(operation.attributes["unique_indices"]).value
@@ -116,7 +163,7 @@ def _checked(operation: Operation) -> list[Axis]:
     if any(map(_is_unknown, sizes)):
         return sizes
     count = prod(_type(tensor).get_dim_size(axis) for tensor, axis in sizes)
-    return [] if is_divided or count <= MOST_ON_LAVAPIPE // _TOGETHER else sizes
+    return [] if (is_divided and count % lanes == 0) or count <= MOST_ON_LAVAPIPE // _TOGETHER else sizes
 
 
 def _sizes_of_loops(generic: Operation) -> Iterator[Axis]:
@@ -127,11 +174,19 @@ def _sizes_of_loops(generic: Operation) -> Iterator[Axis]:
         return
     maps = mlir.ir.ArrayAttr(generic.attributes["indexing_maps"])
     for tensor, map_ in zip(generic.operands, maps, strict=False):
-        for axis, place in enumerate(mlir.ir.AffineMapAttr(map_).value.results):
-            loop = place.position if isinstance(place, mlir.ir.AffineDimExpr) else None
+        for axis, loop in _loops_of(mlir.ir.AffineMapAttr(map_).value).items():
             if loop in left:
                 left.discard(loop)
                 yield tensor, axis
+
+
+def _loops_of(map_: mlir.ir.AffineMap) -> dict[int, int]:
+    """The loop that each axis of an operand goes along, where it does."""
+    return {
+        axis: place.position
+        for axis, place in enumerate(map_.results)
+        if isinstance(place, mlir.ir.AffineDimExpr)
+    }
 
 
 def _combines_by(operation: Operation) -> str:
