@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
 
 import numpy as np
 
@@ -44,6 +44,9 @@ class LinalgBuilder:
     `complex_numbers` holds the tensors of equal complex elements with their number, `bfloat16_arrays` what
     MLIR does not tell of constants, `counts` the vectors 0, 1, 2, ... with their dtype.
     """
+
+    repeats_ops: ClassVar[bool] = True
+    """Whether elementwise ops are copies of others: not where code follows from what is known of operands."""
 
     def __init__(self, context: ir.Context, kind: TargetKind) -> None:
         self.context = context

@@ -27,9 +27,8 @@ from ..base import Pass
 from ..ir.aliases import Operation, Value
 from ..ir.functions import functions
 from ..ir.marks import BARRIER
-from .forms import LOWERINGS
-from .forms.elementwise import OF_TYPES_ALONE, lower_elementwise
-from .lowering import Lowering, lowering_of
+from .forms import LOWERINGS, OF_TYPES_ALONE
+from .lowering import Lowering
 from .plan import hints_of, target_of
 
 
@@ -56,8 +55,6 @@ class Conversion:
         self.builder = self.lowering.builder
         self.declared: dict[mlir.ir.Value, ValueType] = {}
         self._unsigned: dict[mlir.ir.Type, TensorType | None] = {}
-        table = lowering.table
-        self._copyable = {op for op in OF_TYPES_ALONE if lowering_of(op, table) is lower_elementwise}
         self._copied: dict[tuple[object, ...], Operation] = {}
         """The lowered elementwise ops that others are copies of, by op and types of operands."""
         self.failure: AdzeError | None = None
@@ -118,8 +115,7 @@ class Conversion:
         if not isinstance(type_, mlir.ir.RankedTensorType):
             return None  # a size, or what a check of sizes asks
         declared = self.codec.read_type(type_)
-        is_unsigned = isinstance(declared, TensorType) and declared.dtype.kind == "u"
-        return declared if is_unsigned else None
+        return declared if isinstance(declared, TensorType) and declared.dtype.kind == "u" else None
 
     def _erased(self, declared: TensorType) -> mlir.ir.Type:
         return self.builder.tensor_type(declared.shape, declared.dtype)
@@ -182,7 +178,8 @@ class Conversion:
 
     def _key(self, op: type[Op], operation: Operation, operands: list[Value]) -> tuple[object, ...] | None:
         """What decides how an elementwise op is lowered, None where there is more than its types."""
-        if op not in self._copyable or self.declared or self.builder.complex_numbers:
+        builder = self.builder
+        if op not in OF_TYPES_ALONE or not builder.repeats_ops or builder.complex_numbers or self.declared:
             return None
         return None if BARRIER in operation.attributes else (op, *[v.type for v in operands])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ....dialects.dialect import OPS
 from ....dialects.ops.collectives.mesh_axes import MeshCollective, MeshIndex, Unvary, Vary
 from ....dialects.ops.collectives.named_axes import AxisGather, AxisSum
 from ....dialects.ops.collectives.shardings import ShardingConstraint
@@ -41,7 +42,7 @@ from ....dialects.ops.random import RandomBits
 from ....dialects.ops.reduction import ArgumentExtremum, Cumulative, Reduction
 from ....dialects.ops.shape.rearrange import BroadcastInDim, Concatenate, Reshape, Reverse, Transpose
 from ....dialects.ops.shape.slicing import Pad, Slice
-from ..lowering import LoweringTable
+from ..lowering import LoweringTable, lowering_of
 from .argument_extrema import lower_argument_extremum
 from .attention import lower_routine
 from .branches import lower_cond
@@ -62,7 +63,7 @@ from .contraction import lower_dot_general
 from .convolution import lower_convolution
 from .cumulative import lower_cumulative
 from .effects import lower_check, lower_print
-from .elementwise import lower_elementwise
+from .elementwise import OF_OPERANDS, lower_elementwise
 from .host_calls import lower_host_call
 from .identities import (
     lower_checkpoint_name,
@@ -145,3 +146,10 @@ LOWERINGS: Final[LoweringTable] = {
     MeshIndex: lower_mesh_index,
 }
 """The lowering of each op, or of all members of a family."""
+
+OF_TYPES_ALONE: Final = frozenset(
+    op
+    for op in OPS
+    if lowering_of(op, LOWERINGS) is lower_elementwise and not op.attributes and op not in OF_OPERANDS
+)
+"""The ops that are lowered as any other of them with operands of the same types is."""

@@ -16,7 +16,6 @@ import numpy as np
 from ....dialects import mlir
 from ....dialects.builder.emitter import Reader
 from ....dialects.codec import Codec
-from ....dialects.dialect import OPS
 from ....dialects.ops.constants import Constant
 from ....dialects.ops.elementwise.arithmetic import Pow, Rem
 from ....dialects.ops.shape.rearrange import BroadcastInDim
@@ -26,10 +25,8 @@ from ..lowering import LoweringContext
 from ..scalars import Scalars
 from ..scalars.reals import HALVES
 
-OF_TYPES_ALONE: Final = frozenset(
-    op for op in OPS if op.is_elementwise and not op.attributes and op not in (Pow, Rem)
-)
-"""The elementwise ops whose lowering follows from the types of their operands."""
+OF_OPERANDS: Final = (Pow, Rem)
+"""The ops whose code follows from an operand that is a constant, too."""
 
 LEAST: Final = 1.0  # a divisor that no quotient by it is infinite for
 MOST: Final = 1024.0  # nor zero, in any format

@@ -42,6 +42,8 @@ class KernelBuilder(LinalgBuilder):
     is done to arrays is as for a CPU.
     """
 
+    repeats_ops = False
+
     def __init__(
         self,
         context: ir.Context,
