@@ -37,7 +37,7 @@ def _rewrite(store: Operation) -> bool:
     if not clamps:
         return False
     moved = _only_for(chosen, loaded)
-    if loaded not in moved and not _is_unchanged(loaded, store):
+    if not _is_unchanged(chosen if loaded in moved else loaded, store):
         return False
     with mlir.ir.InsertionPoint(store), store.location:
         branch = mlir.scf.IfOp(_is_inside(clamps))
@@ -141,8 +141,8 @@ def _only_for(chosen: Operation, loaded: Operation) -> list[Operation]:
     return moved[::-1]
 
 
-def _is_unchanged(loaded: Operation, store: Operation) -> bool:
-    """Whether nothing is stored between a load and a store."""
+def _is_unchanged(first: Operation, store: Operation) -> bool:
+    """Whether nothing is stored between an op and a store."""
     operations = [child.operation for child in store.block.operations]
-    between = operations[operations.index(loaded) : operations.index(store)]
+    between = operations[operations.index(first) : operations.index(store)]
     return not any(len(o.regions) or o.name == "memref.store" for o in between)

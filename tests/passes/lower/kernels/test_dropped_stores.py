@@ -10,7 +10,9 @@ import pytest
 
 import adze
 from adze import lax
+from adze.dialects import mlir
 from adze.passes.analysis.evaluate import evaluate
+from adze.passes.lower.kernels.loops.dropped_stores import branch_around_dropped
 
 from .checked import run_checked
 from .test_loops import decisions, same
@@ -76,6 +78,34 @@ def test_numbers_that_are_not_are_kept_and_spread() -> None:
     x, places, updates = arrays("f4")
     x[:3], updates[-2:] = [np.nan, -0.0, np.inf], [np.nan, -np.inf]
     check(UPDATES["added"], [x, places, updates])
+
+
+BETWEEN: Final = """
+func.func @f(%a: memref<4xf32>, %b: memref<4xf32>, %index: i32, %k: index) {{
+  %zero = arith.constant 0 : i32
+  %last = arith.constant 3 : i32
+  %low = arith.maxsi %index, %zero : i32
+  %clamped = arith.minsi %low, %last : i32
+  %inside = arith.cmpi eq, %clamped, %index : i32
+  %place = arith.index_cast %clamped : i32 to index
+  %update = memref.load %b[%k] : memref<4xf32>
+  %old = memref.load %a[%place] : memref<4xf32>
+  %new = arith.addf %old, %update : f32
+  %chosen = arith.select %inside, %new, %old : f32
+  {between}
+  memref.store %chosen, %a[%place] : memref<4xf32>
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize("array", [None, "%a", "%b"])
+def test_nothing_is_loaded_behind_a_store_that_was_before_it(array: str | None) -> None:
+    between = "" if array is None else f"memref.store %update, {array}[%k] : memref<4xf32>"
+    with mlir.new_context(), mlir.ir.Location.unknown():
+        module = mlir.ir.Module.parse(BETWEEN.format(between=between))
+        assert branch_around_dropped(module) == (array is None)
+        assert ("scf.if" in str(module)) is (array is None)
 
 
 @pytest.mark.parametrize("has_branch", [True, False])
