@@ -132,6 +132,9 @@ def reduce_axes(
     if is_one_row and len(axes) > 1:
         return reduce_axes(ctx, name, collapse_axes(b, x, [axes]), (0,), identity, dtype, carried)
     if stages is None:
+        are_shared = carried.itemsize == 4 and carried.kind != "c" and not is_widened(x)  # by IREE's lanes
+        if are_shared and gpu_columns.hides_length(ctx.target, b.shape(x), axes):
+            x = _of_hidden_length(b, x)
         return _reduce_once(ctx, name, x, axes, _identity_init(b, identity, carried), dtype, carried)
     if stages.split is not None:
         x = collapse_axes(b, x, [axes]) if len(axes) > 1 else x
@@ -257,6 +260,14 @@ def _reduce_vector(
     # Added to the total one by one, small numbers would lose the digits that the large one has no place for.
     left = _reduce_once(ctx, name, rest, (0,), _identity_init(b, identity, carried), dtype, carried)
     return b.map_elements(carried, lambda _, __, one, two: combine(b, name, carried, one, two), total, left)
+
+
+def _of_hidden_length(b: LinalgBuilder, x: Value) -> Value:
+    """`x`, but IREE does not know the length of its rows: lanes share those of an unknown length alone."""
+    *kept, size = b.shape(x)
+    index = mlir.ir.IndexType.get()
+    length = mlir.util.OptimizationBarrierOp([index], [mlir.arith.constant(index, size)]).results[0]
+    return extract_slice(b, x, [0] * (len(kept) + 1), [*kept, length], [1] * (len(kept) + 1))
 
 
 def _identity_init(b: LinalgBuilder, identity: complex, carried: np.dtype) -> Init:

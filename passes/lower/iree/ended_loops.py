@@ -11,7 +11,7 @@ those of a norm of rows and what is computed of them. A scatter is a kernel of i
 Symptom: silently, the sum of 3 million ones is 524,280: a kernel leaves its loops after 65,535 iterations,
     the limit of Mesa 22.3. No GPU has it.
 Seen in: IREE 3.13.
-Smallest: `sum(x, axis=1)` of f32[1,n] on lavapipe, with 600,000 elements; of f32[2,100001]; of c64[2,300000];
+Smallest: `sum(x, axis=1)` of f32[1,n] on lavapipe, with 600,000 elements; of f64[2,100001]; of c64[2,300000];
     `zeros(10).at[i].add(v)` of 200,000 updates.
 Goes when: `tests/gpu/test_reductions.py::test_lavapipe_still_ends_reductions` fails.
 """
@@ -89,9 +89,9 @@ def _require_few(sizes: list[Axis], most: int) -> None:
         size = mlir.tensor.dim(tensor, mlir.arith.constant(index, axis))
         count = mlir.arith.muli(count, size)
     holds = mlir.arith.cmpi(mlir.arith.CmpIPredicate.sle, count, mlir.arith.constant(index, most))
-    way_out = "trace it with its sizes as numbers" if any(map(_is_unknown, sizes)) else "take fewer at once"
+    way_out = "trace it with its sizes as numbers, " if any(map(_is_unknown, sizes)) else ""
     message = f"adze: lavapipe would leave out some of more than {most} elements that are combined here"
-    mlir.cf.assert_(holds, f"{message}: {way_out}, or use another device")
+    mlir.cf.assert_(holds, f"{message}: {way_out}take fewer at once, or use another device")
 
 
 def _operations(operation: Operation) -> Iterator[Operation]:

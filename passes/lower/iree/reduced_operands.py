@@ -63,10 +63,10 @@ def _separate(reduction: Operation) -> None:
 
 
 def _is_computed(value: mlir.ir.Value) -> bool:
-    """Whether linalg computes a value, or what it is a reshape of."""
+    """Whether linalg computes a value, or what it is a reshape or a part of."""
     while not isinstance(value.owner, mlir.ir.Block):
         operation = value.owner.operation
-        if operation.name not in ("tensor.expand_shape", "tensor.collapse_shape"):
+        if operation.name not in ("tensor.expand_shape", "tensor.collapse_shape", "tensor.extract_slice"):
             return bool(operation.name == "linalg.generic")
         value = operation.operands[0]
     return False

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from math import isqrt, prod
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from ....runtime.targets import Target, TargetKind
+from ....runtime.targets import Target, TargetKind, lanes_of_lavapipe
 from .gpu_rows import BUSY, WARP
 from .texts import divisor
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from iree.compiler import ir
 
 Size: TypeAlias = "int | ir.Value"
+LEAST_HIDDEN: Final = 512  # elements of a row that repay a workgroup of their own
+LONGEST_SHARED: Final = 4096  # elements that a workgroup takes in one step
 
 LEAST: Final = 256  # elements of a column that repay a second kernel
 
@@ -54,3 +56,19 @@ def reduced_first(target: Target, shape: Sequence[Size], axes: Sequence[int]) ->
     results = prod(sizes) // max(prod(sizes[a] for a in axes), 1)
     is_worth = prod(sizes[a] for a in before) > 1 and prod(sizes[last:]) >= LEAST
     return behind if behind and is_worth and 0 < results * WARP < BUSY else ()
+
+
+def hides_length(target: Target, shape: Sequence[Size], axes: Sequence[int]) -> bool:
+    """Whether IREE is not to know the length of rows that are reduced.
+
+    It gives each row of an unknown length a workgroup, and of a known one a thread unless lanes of full
+    vectors divide it: 64 threads sum up f32[64,50257].
+    """
+    *kept, size = shape
+    if target.kind is TargetKind.CPU or tuple(axes) != (len(kept),) or not kept:
+        return False
+    if not isinstance(size, int) or size < LEAST_HIDDEN:
+        return False
+    rows = prod(n for n in kept if isinstance(n, int))
+    lanes = lanes_of_lavapipe(target) or (2 * WARP if size <= LONGEST_SHARED else 8 * WARP)
+    return size % lanes != 0 and rows < BUSY
