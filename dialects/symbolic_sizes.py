@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from fractions import Fraction
 from functools import lru_cache, reduce
 from math import gcd, inf
-from typing import Any, Final, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, overload
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 Monomial: TypeAlias = tuple[Hashable, ...]
 """Atoms that are multiplied, in order; none: 1."""
@@ -185,6 +187,8 @@ def least(size: Size, bounds: Mapping[Hashable, int] | None = None) -> float:
     """A number that the size is never less than, which may be far below; `bounds` are those of names."""
     if isinstance(size, int):
         return size
+    from fractions import Fraction  # which imports decimal numbers
+
     bounds = bounds or {}
     rational = _without_quotients(size)
     total = Fraction(0)
@@ -200,6 +204,8 @@ def least(size: Size, bounds: Mapping[Hashable, int] | None = None) -> float:
 
 def _without_quotients(size: NamedSize) -> dict[Monomial, Fraction]:
     """A lower bound: quotients that are subtracted give way to what they are at most, `max(p, 0)` to `p`."""
+    from fractions import Fraction
+
     total: dict[Monomial, Fraction] = {}
     for monomial, factor in size.terms:
         for m, a in _bound_of(monomial, factor):
@@ -208,6 +214,8 @@ def _without_quotients(size: NamedSize) -> dict[Monomial, Fraction]:
 
 
 def _bound_of(monomial: Monomial, factor: int) -> Iterable[tuple[Monomial, Fraction]]:
+    from fractions import Fraction
+
     if len(monomial) == 1 and isinstance(atom := monomial[0], (Quotient, Excess)):
         divisor = atom[1] if isinstance(atom, Quotient) else 1
         if factor < 0 and isinstance(divisor, int) and divisor > 0 and least(atom[0]) >= 0:

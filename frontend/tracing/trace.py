@@ -7,19 +7,17 @@ with its main function and what calls with arrays need: trees, types and names o
 from __future__ import annotations
 
 import functools
-import hashlib
 import inspect
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ...dialects.errors import AdzeError
 from ...dialects.types import TensorType, known
 from ...passes.ir.functions import drop_unfinished
-from ...runtime.artifact.manifest import ExportedFunction
 from ...runtime.artifact.signature import Bounds
 from .. import tree
 from ..errors import ArgumentTypeError, TraceError
@@ -35,6 +33,9 @@ from .program import Program
 from .sizes import Dim, named_size
 from .specs import ShapeDtype, SpecError
 from .symbolic import SymbolicDim, assumptions_of
+
+if TYPE_CHECKING:
+    from ...runtime.artifact.manifest import ExportedFunction
 
 MOST_BYTES: Final = 200  # of the symbol of a function: the compiler crashed on one of 240
 _CUT: Final = 100  # bytes of a longer name that stay, so that suffixes fit
@@ -194,6 +195,8 @@ def function_name(function: Callable[..., Any]) -> str:
     encoded = symbol.encode(errors="replace")
     if len(encoded) <= MOST_BYTES:
         return symbol
+    import hashlib
+
     return f"{encoded[:_CUT].decode(errors='ignore')}_{hashlib.sha256(encoded).hexdigest()[:8]}"
 
 

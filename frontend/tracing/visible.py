@@ -16,7 +16,6 @@ import builtins
 import dis
 import enum
 import functools
-import hashlib
 import weakref
 from collections.abc import Iterator, Sequence
 from types import (
@@ -332,6 +331,8 @@ def _elements(array: np.ndarray | np.generic) -> Any:
         raise _UnknownError
     elements = array.tobytes()
     if len(elements) > _SMALL:
+        import hashlib
+
         elements = hashlib.blake2b(elements).digest()
     return type(array), array.dtype, array.shape, elements
 

@@ -9,6 +9,7 @@ numbers: as easy as 1, 2, 3"), Threefry twenty on the counter. `adze.random` dra
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Sequence
 from math import prod
 from typing import Any, Final
@@ -74,7 +75,10 @@ def rng_bit_generator(
     return [state, bits]
 
 
-_GENERATOR: Final = np.random.default_rng()
+@functools.cache
+def _generator() -> np.random.Generator:
+    """What draws the numbers, made when it is first asked for: NumPy imports its generators then."""
+    return np.random.default_rng()
 
 
 def rng_uniform(a: Any, b: Any, shape: Sequence[int]) -> Any:
@@ -93,9 +97,9 @@ def rng_uniform(a: Any, b: Any, shape: Sequence[int]) -> Any:
     def draw(low: Any, high: Any) -> Any:
         low, high = np.asarray(low), np.asarray(high)
         if low.dtype in INTEGERS:
-            return _GENERATOR.integers(low, high, sizes, low.dtype)
+            return _generator().integers(low, high, sizes, low.dtype)
         width = high.astype(np.float64) - low.astype(np.float64)
-        drawn = (low.astype(np.float64) + width * _GENERATOR.random(sizes)).astype(low.dtype)
+        drawn = (low.astype(np.float64) + width * _generator().random(sizes)).astype(low.dtype)
         return np.where(drawn < high, drawn, low)  # where rounding made it the end
 
     return io_callback(draw, ShapeDtype(sizes, low.dtype), low, high)
