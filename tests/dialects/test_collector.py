@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 
@@ -14,6 +16,21 @@ import adze
 from adze.dialects.collector import paused_collector
 from adze.passes.base import Pass
 from adze.passes.pipeline import run_pipeline
+
+IN_A_CHILD = """
+import gc, os
+from adze.dialects.collector import paused_collector
+with paused_collector():
+    child = os.fork()
+    if child == 0:
+        was_on = gc.isenabled()
+        with paused_collector():
+            is_off = not gc.isenabled()
+        os._exit(0 if was_on and is_off and gc.isenabled() else 1)
+    assert not gc.isenabled()
+assert os.waitpid(child, 0)[1] == 0 and gc.isenabled()
+"""
+"""In a process of its own: a worker of the tests may have threads that do not bear a fork."""
 
 
 @pytest.fixture(autouse=True)
@@ -64,15 +81,7 @@ def test_the_last_thread_turns_it_on() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_a_forked_child_has_none_of_the_blocks() -> None:
-    with paused_collector():
-        child = os.fork()
-        if child == 0:
-            was_on = gc.isenabled()
-            with paused_collector():
-                is_off = not gc.isenabled()
-            os._exit(0 if was_on and is_off and gc.isenabled() else 1)
-        assert not gc.isenabled()
-    assert os.waitpid(child, 0)[1] == 0
+    subprocess.run([sys.executable, "-c", IN_A_CHILD], check=True)
 
 
 def test_passes_run_without_it() -> None:
