@@ -22,7 +22,7 @@ from ..ir.aliases import Operation, Value
 
 FEWEST: Final = 6
 """Fewer equal regions are left as they are."""
-LEAST_SAVED: Final = 1500
+LEAST_SAVED: Final = 900
 """As few ops as outlining must save: a program with fewer compiles quickly as it is."""
 SHORTEST: Final = 6
 _CANDIDATES: Final = 12
@@ -96,6 +96,14 @@ def may_have_equal_regions(operations: Sequence[Operation]) -> bool:
 def _numbered(operations: list[Operation]) -> _Sequence:
     known: dict[tuple[object, ...], Number] = {}
     sequence = _Sequence(operations, [], {}, [], defaultdict(list))
+    reductions: dict[mlir.ir.Attribute, bool] = {}
+
+    def reduces(generic: Operation) -> bool:
+        axes = generic.attributes["iterator_types"]
+        if axes not in reductions:
+            reductions[axes] = "reduction" in str(axes)
+        return reductions[axes]
+
     for place, operation in enumerate(operations):
         operands = list(operation.operands)
         results = list(operation.results)
@@ -106,15 +114,14 @@ def _numbered(operations: list[Operation]) -> _Sequence:
             sequence.users[value].append(place)
         for value in results:
             sequence.owners[value] = place
-        if operation.name == "linalg.generic":
-            if "reduction" in str(operation.attributes["iterator_types"]) and len(operands) > 2:
+        name = operation.name
+        is_cheap = name in _SHARED
+        if name == "linalg.generic":
+            is_cheap = not reduces(operation)
+            if not is_cheap and len(operands) > 2:
                 sequence.products.add(place)
-        elif operation.name.startswith("linalg.") and operation.name != "linalg.fill":
+        elif name.startswith("linalg.") and not is_cheap:
             sequence.products.add(place)
-        is_cheap = operation.name in _SHARED or (
-            operation.name == "linalg.generic"
-            and "reduction" not in str(operation.attributes["iterator_types"])
-        )
         if key is not None and is_cheap and all(sequence.owners.get(v) in sequence.movable for v in operands):
             sequence.movable.add(place)
     return sequence
@@ -154,8 +161,7 @@ def _inner_operands(operation: Operation, key: object) -> list[Value]:
 
 
 def _attributes(operation: Operation) -> tuple[object, ...]:
-    attributes = operation.attributes
-    return tuple([(name, attributes[name]) for name in attributes])
+    return tuple(operation.attributes.items())
 
 
 def _is_static(type_: mlir.ir.Type) -> bool:

@@ -33,7 +33,9 @@ from .pipelines import (
     HOST_OF_SEVERAL_LIBRARIES,
     HOST_WITH_KERNELS,
     HOST_WITHOUT_KERNELS,
+    SOURCES_OF_MANY_ARRAYS,
     STREAM,
+    STREAM_OF_MANY_ARRAYS,
     STREAM_WITHOUT_GLOBALS,
     VM,
     stated_devices,
@@ -89,6 +91,9 @@ _MOST_COPIED: Final = 16 * 2**20
 """Bytes of a module that is written and parsed again for a session of its own, or written for a look at it:
 that takes a second for 100 MB."""
 
+_OF_FEW_ARRAYS: Final = 50_000
+"""Bytes of a program without the code of its kernels, up to which it has no hundreds of arrays."""
+
 _SEVERITIES: Final = {0: "note", 1: "warning", 2: "error", 3: "remark"}
 _DIAGNOSTIC_CALLBACK: Final = ctypes.CFUNCTYPE(
     None, ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p
@@ -125,7 +130,7 @@ class Invocation:
         self._leaving = ExitStack()
         self._let_interrupts_come: Come
         self._has_targets = self._is_refused = False
-        self._is_large = False
+        self._is_large = self._has_many_arrays = False
         self._source = b""
         self._until_flow: dict[str, str] = {}
         self._until_llvm = until_llvm(flags)
@@ -289,8 +294,11 @@ class Invocation:
             pipeline = None
         if pipeline is not None and (not self._has_targets or self._moves_to_a_new_session()):
             self._use_threads(phase)
-            if pipeline == STREAM and self._has_no_globals():
-                pipeline = STREAM_WITHOUT_GLOBALS
+            if pipeline == STREAM and self._is_for_cpus() and not self._is_large:
+                pipeline = _stream_of(self._own_bytecode())
+                self._has_many_arrays = pipeline == STREAM_OF_MANY_ARRAYS
+            elif pipeline == EXECUTABLE_SOURCES and self._has_many_arrays:
+                pipeline = SOURCES_OF_MANY_ARRAYS
             evaluates = phase == _EVALUATING
             return self._run_pipeline(pipeline) and (not evaluates or self._has_evaluated_all())
         if phase == _DIVIDED and self._is_divided() and not (self._is_large and self._bodies is None):
@@ -312,14 +320,6 @@ class Invocation:
         if _INITIALIZERS not in self._own_bytecode():
             return True
         return self._begins_again(_EVALUATING)
-
-    def _has_no_globals(self) -> bool:
-        """Whether the program is for CPUs, and has neither constants of some size, nor a state, nor anything
-        that runs when it is loaded."""
-        if not self._is_for_cpus() or self._is_large:
-            return False
-        program = self._own_bytecode()
-        return _LOADS not in program and _INITIALIZERS not in program
 
     def _run_phase_behind(self, phase: str) -> bool:
         if not self._run_phase(phase):
@@ -473,6 +473,14 @@ class Invocation:
 
     def _refuse(self, message: str) -> None:
         self._diagnostics.append(Diagnostic("error", message, None))
+
+
+def _stream_of(program: bytes) -> str:
+    """The passes of the phase `stream` for a program for CPUs: most have neither constants of some size, nor
+    a state, nor anything that runs when they are loaded."""
+    if _LOADS in program or _INITIALIZERS in program:
+        return STREAM
+    return STREAM_OF_MANY_ARRAYS if len(program) > _OF_FEW_ARRAYS else STREAM_WITHOUT_GLOBALS
 
 
 def _behind(phase: str) -> str:

@@ -20,7 +20,9 @@ from adze.runtime.compile.compiler import NO_CONSTANT_EXPRESSIONS, CompileOption
 from adze.runtime.compile.invocation import Invocation
 from adze.runtime.compile.libraries import without_libraries
 from adze.runtime.compile.pipelines import (
+    SOURCES_OF_MANY_ARRAYS,
     STREAM,
+    STREAM_OF_MANY_ARRAYS,
     STREAM_WITHOUT_GLOBALS,
     stated_devices,
     until_flow,
@@ -54,6 +56,7 @@ PROGRAMS = {
         lambda x: x @ (np.sin(anp.asarray(NOISE)) @ anp.asarray(NOISE)),
         (np.ones((3, 64), np.float32),),
     ),
+    "arrays given twice": (lambda x, y: ((z := x * y + 1), z, x, (x, z)), (np.ones(3), np.ones((2, 3)))),
     "dynamic sizes": (lambda x, y: x @ y, (adze.ShapeDtype(("n", 3)), adze.ShapeDtype((3, "m")))),
 }
 PROGRAMS["gradient of two layers"][1][0][1] = (np.ones((6, 2), np.float32), np.ones(2, np.float32))
@@ -118,6 +121,30 @@ def test_programs_without_globals_are_scheduled_with_fewer_clean_ups(
     has_globals = name == "constants that IREE evaluates"
     assert (STREAM in pipelines) == has_globals
     assert (STREAM_WITHOUT_GLOBALS in pipelines) != has_globals
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_of_many_arrays_are_the_same_without_comparing_these(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function, arguments = PROGRAMS[name]
+    lowered = adze.trace(function, *arguments).lower("cpu")
+    programs: list[list[str]] = []
+    pipelines: list[str] = []
+    run = Invocation._run_pipeline
+
+    def noted(self: Invocation, passes: str) -> bool:
+        pipelines.append(passes)
+        return run(self, passes)
+
+    with finished(programs):
+        lowered.compile(cache=False)
+        monkeypatch.setattr(invocation, "_OF_FEW_ARRAYS", 0)
+        monkeypatch.setattr(Invocation, "_run_pipeline", noted)
+        lowered.compile(cache=False)
+    assert all(each == programs[0] for each in programs)
+    has_globals = name == "constants that IREE evaluates"
+    assert {STREAM_OF_MANY_ARRAYS, SOURCES_OF_MANY_ARRAYS}.isdisjoint(pipelines) == has_globals
 
 
 def test_constants_that_iree_evaluates_begin_again_with_its_phases(monkeypatch: pytest.MonkeyPatch) -> None:
