@@ -64,6 +64,7 @@ from .lower.outline_layers import InlineLayers
 from .lower.overlap_collectives import OverlapCollectives
 from .lower.plan import Plan, hints_of
 from .lower.tuning.conflicts import resolve_tiles
+from .lower.tuning.gpu_column_tiles import TileColumns
 from .lower.tuning.hints import ModuleHints
 from .lower.tuning.kernel_tiles import TileKernels
 from .optimize.dead_results import eliminate_dead_results
@@ -175,6 +176,9 @@ AFTER_FLOW: Final[tuple[Pass, ...]] = (
     TileKernels(),
 )
 """What runs on the kernels that IREE divides a program into, in its phase `flow`; IREE goes on from there."""
+
+AFTER_FLOW_OF_GPUS: Final[tuple[Pass, ...]] = (InlineLayers(), TileColumns())
+"""The same of programs for GPUs."""
 
 SIMPLIFIED: Final = DropDeadResults.name
 """The pass behind which a program is lowered, identified, differentiated again or evaluated."""

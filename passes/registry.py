@@ -20,7 +20,7 @@ from .lower.iree.recomputed_reductions import SeparateReductions
 from .lower.iree.reduced_operands import SeparateOperands
 from .lower.outline_layers import OutlineLayers
 from .lower.tuning.conflicts import drop_tiles
-from .pipeline import AFTER_FLOW, LOWER, OPTIMIZE, PIPELINE
+from .pipeline import AFTER_FLOW, AFTER_FLOW_OF_GPUS, LOWER, OPTIMIZE, PIPELINE
 from .transforms import TRANSFORMS
 
 
@@ -81,7 +81,7 @@ def run_upstream(module: mlir.ir.Module, pipeline: str) -> None:
 
 
 PASSES: Final[tuple[type[Pass], ...]] = (
-    *(type(step) for step in (*PIPELINE, *AFTER_FLOW)),
+    *(type(step) for step in (*PIPELINE, *AFTER_FLOW, *AFTER_FLOW_OF_GPUS[1:])),
     Verify,
     *TRANSFORMS,
     CheckNans,

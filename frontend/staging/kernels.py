@@ -13,8 +13,9 @@ from typing import Final
 from ...dialects import mlir
 from ...passes.base import Pass
 from ...passes.lower.outline_layers import InlineLayers
+from ...passes.lower.tuning.gpu_facts import is_tiled
 from ...passes.lower.tuning.hints import ModuleHints
-from ...passes.pipeline import AFTER_FLOW
+from ...passes.pipeline import AFTER_FLOW, AFTER_FLOW_OF_GPUS
 from ...runtime.compile.compiler import CompileOptions, TuneKernels, divided_into_kernels
 from ...runtime.targets import Target, TargetKind
 
@@ -26,7 +27,9 @@ _WORTHWHILE: Final = 1 << 12  # operations of a program's largest kernel that re
 def tuning_of(target: Target, hints: ModuleHints) -> TuneKernels | None:
     """What the compile of a program does to its kernels; None where that gains nothing."""
     is_worthwhile = not hints.is_static or hints.largest_work >= _WORTHWHILE
-    return tune_kernels if target.kind is TargetKind.CPU and is_worthwhile else None
+    if target.kind is TargetKind.CPU:
+        return tune_kernels if is_worthwhile else None
+    return tune_kernels_of_gpus if is_tiled(target) and is_worthwhile else None
 
 
 def inline_layers(program: bytes) -> bytes | None:
@@ -44,6 +47,11 @@ def tune_kernels(program: bytes, passes: Sequence[Pass] = AFTER_FLOW) -> bytes |
         buffer = io.BytesIO()
         module.operation.write_bytecode(buffer)
         return buffer.getvalue()
+
+
+def tune_kernels_of_gpus(program: bytes) -> bytes | None:
+    """As `tune_kernels`, of a program for GPUs."""
+    return tune_kernels(program, AFTER_FLOW_OF_GPUS)
 
 
 def kernels_text(

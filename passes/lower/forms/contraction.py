@@ -19,11 +19,12 @@ from ....dialects.ops.reduction import accumulation_dtype
 from ....dialects.types import FLOAT16, FLOAT32, INT32
 from ..builder import LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
-from ..tuning import gpu_products, product_forms
+from ..tuning import gpu_columns, gpu_products, product_forms
+from ..tuning.gpu_facts import is_tiled
 from .complex_products import is_divided, product_of_parts
 from .dynamic_products import Operand, product_in_blocks
 from .products import product_by_kernel, product_of_groups, product_on_tensor_cores
-from .reductions import reduce_axes
+from .reductions import hidden_length, of_hidden_length, reduce_axes
 from .tensor_ops import (
     collapse_axes,
     convert_elements,
@@ -176,11 +177,15 @@ def matrix_product(
     by_kernel = product_by_kernel(ctx, left.value, left.axes, right.value, right.axes, sizes, source, carried)
     if by_kernel is not None:
         return by_kernel
-    if loops == ["k"]:
+    thin = gpu_products.thin_parts(ctx.target, sizes, right.axes, loops, source, carried)
+    if thin is not None:
+        product = _thin_product(ctx, left, right, sizes, loops, thin, source, carried)
+    elif loops == ["k"]:
         product = _inner_product(ctx, left.value, right.value, source, carried)
     elif {"m", "n", "k"} <= set(loops):
         product = _product_of_matrices(ctx, left, right, sizes, loops, source, carried)
     else:
+        left, right = _shared_by_lanes(ctx, left, right, sizes, loops, carried)
         tiles = product_forms.vector_product(ctx.target, sizes, (left.axes, right.axes), loops, source)
         product = _emit_product(b, left, right, sizes, loops, source, carried, tiles)
     kept = [letter in loops for letter in OUT]
@@ -261,6 +266,48 @@ def _product_in_parts(
     return reduce_axes(ctx, "reduce_sum", product, (loops.index("p"),), 0, carried, carried)
 
 
+def _thin_product(
+    ctx: LoweringContext,
+    left: Factor,
+    right: Factor,
+    sizes: dict[str, Size],
+    loops: Sequence[str],
+    parts: gpu_products.Parts,
+    source: np.dtype,
+    carried: np.dtype,
+) -> Value:
+    """A product of few rows on a GPU, whose sums are cut into parts so that more threads read the matrix."""
+    b = ctx.builder
+    split = {**sizes, "p": parts.count, "k": parts.depth}
+    left, right = (_split_axis(b, factor, "k", "pk", split) for factor in (left, right))
+    at = loops.index("b") + 1 if "b" in loops else 0
+    loops = [*loops[:at], "p", *loops[at:]]
+    product = b.materialise(_emit_product(b, left, right, split, loops, source, carried, None))
+    return reduce_axes(ctx, "reduce_sum", product, (at,), 0, carried, carried)
+
+
+def _shared_by_lanes(
+    ctx: LoweringContext,
+    left: Factor,
+    right: Factor,
+    sizes: dict[str, Size],
+    loops: Sequence[str],
+    carried: np.dtype,
+) -> tuple[Factor, Factor]:
+    """The factors of a matrix and a vector, on GPUs so that lanes share the rows of the matrix."""
+    b, rows = ctx.builder, [sizes[letter] for letter in loops if letter != "k"]
+    is_along_rows = all(factor.axes.endswith("k") for factor in (left, right))
+    if (
+        not is_along_rows
+        or carried.itemsize != 4
+        or not gpu_columns.hides_length(ctx.target, (*rows, sizes["k"]), (len(rows),))
+    ):
+        return left, right
+    length = hidden_length(b, sizes["k"])
+    left, right = (Factor(of_hidden_length(b, b.materialise(f.value), length), f.axes) for f in (left, right))
+    return left, right
+
+
 def _tiled_product(
     ctx: LoweringContext,
     left: Factor,
@@ -280,7 +327,7 @@ def _tiled_product(
             left, right = (_pad_to_sizes(b, factor, larger, source) for factor in (left, right))
             product = _tiled_product(ctx, left, right, larger, loops, source, carried)
             out = [letter for letter in loops if letter != "k"]
-            is_batched = gpu_products.is_tiled(ctx.target) and len(loops) > len("mnk")
+            is_batched = is_tiled(ctx.target) and len(loops) > len("mnk")
             if larger["m"] != sizes["m"] or (is_batched and larger["n"] != sizes["n"]):
                 # IREE would take the slice of the operand instead.
                 product = b.materialise(product)

@@ -134,7 +134,7 @@ def reduce_axes(
     if stages is None:
         are_shared = carried.itemsize == 4 and carried.kind != "c" and not is_widened(x)  # by IREE's lanes
         if are_shared and gpu_columns.hides_length(ctx.target, b.shape(x), axes):
-            x = _of_hidden_length(b, x)
+            x = of_hidden_length(b, x, hidden_length(b, b.shape(x)[-1]))
         return _reduce_once(ctx, name, x, axes, _identity_init(b, identity, carried), dtype, carried)
     if stages.split is not None:
         x = collapse_axes(b, x, [axes]) if len(axes) > 1 else x
@@ -163,7 +163,8 @@ def _reduced_by_more_threads(
         rest = tuple(axis for axis in axes if axis not in first)
         return reduce_axes(ctx, name, partial, rest, identity, carried, carried)
     sizes = column_sizes(b.shape(x), axes)
-    parts = None if sizes is None else gpu_columns.column_parts(ctx.target, *sizes)
+    bits = 8 * max(dtype.itemsize, carried.itemsize)
+    parts = None if sizes is None else gpu_columns.column_parts(ctx.target, *sizes, bits)
     if sizes is None or parts is None:
         return None
     axis, start = min(axes), _identity_init(b, identity, carried)
@@ -262,11 +263,14 @@ def _reduce_vector(
     return b.map_elements(carried, lambda _, __, one, two: combine(b, name, carried, one, two), total, left)
 
 
-def _of_hidden_length(b: LinalgBuilder, x: Value) -> Value:
+def hidden_length(b: LinalgBuilder, size: Size) -> Value:
+    """A size that IREE does not know."""
+    return mlir.util.OptimizationBarrierOp([mlir.ir.IndexType.get()], [b.size_value(size)]).results[0]
+
+
+def of_hidden_length(b: LinalgBuilder, x: Value, length: Value) -> Value:
     """`x`, but IREE does not know the length of its rows: lanes share those of an unknown length alone."""
-    *kept, size = b.shape(x)
-    index = mlir.ir.IndexType.get()
-    length = mlir.util.OptimizationBarrierOp([index], [mlir.arith.constant(index, size)]).results[0]
+    *kept, _ = b.shape(x)
     return extract_slice(b, x, [0] * (len(kept) + 1), [*kept, length], [1] * (len(kept) + 1))
 
 

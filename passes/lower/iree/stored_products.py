@@ -2,7 +2,7 @@
 
 Input: adze IR with a plan. Output: those whose results go behind a barrier (`mark-barriers` marks them).
 
-Symptom: for Metal and Adreno a compile takes more than ten minutes: IREE's pipeline `BaseVectorize` has tiles
+Symptom: for Metal, Adreno and lavapipe a compile takes more than ten minutes: IREE's pipeline `BaseVectorize` has tiles
     for the threads of the product alone, and each has all that its workgroup computes of the other op, in
     thousands of vectors.
 Seen in: IREE 3.13.
@@ -15,7 +15,7 @@ from __future__ import annotations
 from ....dialects import mlir
 from ....dialects.builder.emitter import Reader
 from ....dialects.ops.contraction.dot_general import DotGeneral
-from ....runtime.targets import Target, TargetKind
+from ....runtime.targets import Target, TargetKind, lanes_of_lavapipe
 from ...ir.aliases import Value
 from ...ir.functions import functions, split_body
 from ..plan import target_of
@@ -34,4 +34,5 @@ def stored_products(module: mlir.ir.Module, reader: Reader) -> set[Value]:
 
 
 def _has_base_pipeline(target: Target) -> bool:
-    return target.kind is TargetKind.METAL or target.architecture == "adreno"
+    is_of_base = target.kind is TargetKind.METAL or target.architecture == "adreno"
+    return is_of_base or lanes_of_lavapipe(target) > 0

@@ -18,7 +18,8 @@ from typing import Final, TypeAlias
 
 from ....dialects import mlir
 from ...ir.aliases import Type, Value
-from ..tuning.gpu_rows import MOST_SORTING, WARP, most_sorted_at_once, sorted_at_once
+from ..tuning.gpu_facts import WARP
+from ..tuning.gpu_rows import MOST_SORTING, most_sorted_at_once, sorted_at_once
 from .builder import Array, Number, Place, ceil_divided, choose, index, product, when
 from .executable import Kernel, Kernels, Result, Size, thread_id, workgroup_id
 from .gpu_sorted_rows import Between, Ends, Merge, Part

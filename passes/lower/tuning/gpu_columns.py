@@ -14,7 +14,7 @@ from math import isqrt, prod
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ....runtime.targets import Target, TargetKind, lanes_of_lavapipe
-from .gpu_rows import BUSY, WARP
+from .gpu_facts import BUSY, WARP, is_tiled
 from .texts import divisor
 
 if TYPE_CHECKING:
@@ -24,17 +24,30 @@ Size: TypeAlias = "int | ir.Value"
 LEAST_HIDDEN: Final = 512  # elements of a row that repay a workgroup of their own
 LONGEST_SHARED: Final = 4096  # elements that a workgroup takes in one step
 
+LOADED: Final = 128  # bits that a thread loads at once
 LEAST: Final = 256  # elements of a column that repay a second kernel
 
 
-def column_parts(target: Target, batches: int, rows: int, columns: int) -> int | None:
+def together(columns: int, bits: int) -> int:
+    """How many columns a thread reads at once: 16 bytes, or fewer where those of a warp do not divide all."""
+    wide = max(LOADED // bits, 1)
+    while wide > 1 and columns % (WARP * wide):
+        wide //= 2
+    return wide
+
+
+def column_parts(target: Target, batches: int, rows: int, columns: int, bits: int) -> int | None:
     """Into how many equal parts `rows` are cut before `columns` of them are reduced, None where they are not.
 
     So many that threads hide how long memory takes, but no more than a part has rows: a thread of the second
-    kernel goes through all parts.
+    kernel goes through all parts. `bits`: those of an element.
     """
     count = batches * columns
-    if target.kind is TargetKind.CPU or not 0 < count < BUSY or rows < LEAST:
+    if target.kind is TargetKind.CPU or count <= 0 or rows < LEAST:
+        return None
+    if is_tiled(target):  # `tile-columns`
+        count //= together(columns, bits)
+    if count >= BUSY:
         return None
     parts = divisor(rows, min(-(-BUSY // count), isqrt(rows)), 1)
     return parts if parts is not None and parts > 1 else None

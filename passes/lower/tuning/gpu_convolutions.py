@@ -17,7 +17,8 @@ from ....dialects.ops.contraction.convolution_window import Layout, Window
 from ....dialects.types import COMPLEX, FLOAT32, INTEGERS
 from ....runtime.targets import Target
 from .configuration import Size
-from .gpu_products import DEPTH, LEAST, ROUNDED, TILES, is_tiled
+from .gpu_facts import is_tiled
+from .gpu_products import DEPTH, LEAST, ROUNDED, TILES
 from .window_forms import WINDOWS, copied_parts, window_parts
 
 SUMS: Final = 4 * FLOAT32.itemsize

@@ -16,6 +16,8 @@ import numpy as np
 
 from ....dialects.types import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64
 from ....runtime.targets import Target, TargetKind
+from .gpu_columns import column_parts
+from .gpu_facts import GROUPS, WARP, is_tiled
 from .texts import gpu_matrix_text, gpu_tiles_text, rounded_up, spirv_tiles_text
 
 if TYPE_CHECKING:
@@ -24,9 +26,9 @@ if TYPE_CHECKING:
 Size: TypeAlias = "int | ir.Value"
 
 ROUNDED: Final = 1 << 21  # multiplications that repay copies of the operands, by an A100's bytes and flops
+FEW_ROWS: Final = 8  # rows by a matrix whose sums a thread has in registers, with columns beside each other
 LEAST: Final = 16  # an axis shorter than this would mostly be filled with zeros
 TILES: Final = (32, 64)  # what axes are rounded to, short ones and others
-GROUPS: Final = 96  # workgroups that occupy a GPU: an A100 has 108 multiprocessors
 DEPTH: Final = 256  # terms of a sum that repay a workgroup of its own
 DEEP: Final = 4 * DEPTH  # terms of sums that repay a kernel that adds up their parts
 TILED: Final = (FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64)  # the dtypes of products by `tiles`
@@ -104,16 +106,6 @@ TENSOR_BLOCKS: Final = (TensorBlock(128, 64, 8, 4, 2, 2), TensorBlock(64, 64, 16
 """The largest first."""
 FAST_DOUBLES: Final = ("sm_80", "sm_90")
 """Architectures whose tensor cores multiply float64; others have one unit for 64 of float32."""
-
-
-def is_tiled(target: Target) -> bool:
-    """Whether products without matrix units get `tiles`: on CUDA and RDNA, whose groups are of 32 threads.
-
-    CDNA has matrix units for float32 and float64 too, which IREE uses.
-    """
-    return target.kind is TargetKind.CUDA or (
-        target.kind is TargetKind.ROCM and target.architecture.startswith(("gfx11", "gfx12"))
-    )
 
 
 def is_through_spirv(target: Target) -> bool:
@@ -341,6 +333,28 @@ def deep_parts(
     if min(m, n) < LEAST or k < DEEP or groups_of(batch, m, n) >= GROUPS:
         return None
     return depth_parts(batch, m, n, k)
+
+
+def thin_parts(
+    target: Target,
+    sizes: Mapping[str, Size],
+    axes: str,
+    loops: Sequence[str],
+    source: np.dtype,
+    carried: np.dtype,
+) -> Parts | None:
+    """The parts of a product of few rows by a matrix of the axes `axes`, whose columns lie beside each other.
+
+    Counted in PTX, never timed: of one row by f32[4096,4096] IREE has 32 warps, which each wait for memory
+    4,096 times one after the other. Tensor cores multiply several rows of halves.
+    """
+    if not is_tiled(target) or not is_static(sizes, loops) or not axes.endswith("kn") or "k" not in loops:
+        return None
+    batch, m, n, k = (sizes[letter] for letter in "bmnk")
+    if m > (FEW_ROWS if source == carried else 1) or n < WARP:
+        return None
+    count = column_parts(target, batch, k, n, 8 * source.itemsize)
+    return None if count is None else Parts(count, k // count)
 
 
 def exact_parts(

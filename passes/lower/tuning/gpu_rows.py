@@ -9,16 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from .gpu_products import GROUPS
+from .gpu_facts import BUSY, GROUPS, WARP
 from .texts import rounded_up
 
-WARP: Final = 32
 THREADS: Final = 256  # of a workgroup that shares a row
 ELEMENTS: Final = 4  # of such a thread, one behind the other
 ALONE: Final = 32  # the longest row that one thread runs along, where rows lie one behind the other
 LEAST: Final = 1024  # elements of a row that repay a workgroup of their own
 LEAST_OF_THREAD: Final = 32  # elements of a column that repay a thread of their own
-BUSY: Final = 1 << 14  # threads that hide how long memory takes
 MOST: Final = 128  # parts of a row: each thread of a part combines the totals of those before it
 MOST_ALONE: Final = 512  # where a thread has a part
 SORTED_BYTES: Final = 1 << 14  # of keys that a workgroup sorts in its memory, places of 32 bits beside them

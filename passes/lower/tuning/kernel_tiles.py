@@ -18,9 +18,19 @@ from ....dialects import mlir
 from ....runtime.compile.faults.recomputed_reductions import computes_a_reduction_again
 from ....runtime.targets import Target, TargetKind
 from ...base import Pass
-from ...ir.aliases import Operation, Type, Value
+from ...ir.aliases import Operation
 from ..plan import target_of
 from .configuration import strip_tiles
+from .kernel_reading import (
+    access,
+    all_loop_sizes,
+    bits,
+    has_reduction,
+    is_summed,
+    kernels,
+    loop_sizes,
+    values,
+)
 from .kernel_sizes import (
     LONG,
     SMALL,
@@ -63,7 +73,7 @@ class TileKernels(Pass):
             return False
         is_changed = False
         with module.context, mlir.ir.Location.unknown():
-            for kernel in _kernels(module):
+            for kernel in kernels(module):
                 is_changed |= _tile(target, kernel)
         return is_changed
 
@@ -71,10 +81,10 @@ class TileKernels(Pass):
 def _tile(target: Target, kernel: Sequence[Operation]) -> bool:
     """Give the root of a kernel the first tiles with which IREE computes it right; whether there are some."""
     generics = [operation for operation in kernel if operation.name == "linalg.generic"]
-    known = AROUND if not any(map(_has_reduction, generics)) else AROUND | {"linalg.fill"}
+    known = AROUND if not any(map(has_reduction, generics)) else AROUND | {"linalg.fill"}
     if not generics or any(o.name not in known for o in kernel if o.name != "linalg.generic"):
         return False
-    reductions = [generic for generic in generics if _has_reduction(generic)]
+    reductions = [generic for generic in generics if has_reduction(generic)]
     if reductions and any(map(_is_complex, generics)):
         return False
     known_order = _runs_along_columns if _is_of_columns(reductions) else _runs_along_memory
@@ -103,24 +113,24 @@ def _gathers(generic: Operation) -> bool:
 
 def _is_complex(generic: Operation) -> bool:
     """Whether a generic takes or makes complex numbers."""
-    types = (value.type for value in (*generic.operands, *_values(generic)))
+    types = (value.type for value in (*generic.operands, *values(generic)))
     return any("complex" in str(type_) for type_ in types)
 
 
 def _steps_of_gathered_rows(target: Target, root: Operation) -> str | None:
     """Tiles of a reduction of rows whose elements are read one by one, in place of those that it has."""
-    sizes, kinds = _loop_sizes(root), _is_summed(root)
+    sizes, kinds = loop_sizes(root), is_summed(root)
     is_of_rows = sizes and kinds == sorted(kinds) and not all(kinds)
-    last = {loops[-1] for _, loops in _access(root) if loops is not None and len(loops) == len(kinds)}
+    last = {loops[-1] for _, loops in access(root) if loops is not None and len(loops) == len(kinds)}
     if not sizes or not is_of_rows or not last <= {len(sizes) - 1}:
         return None
     return gathered_row_tiles(target, sizes, kinds.count(False), _body(root))
 
 
 def _candidates(target: Target, root: Operation) -> Iterator[str]:
-    sizes = _loop_sizes(root)
+    sizes = loop_sizes(root)
     if not sizes:
-        if _is_complex(root) and not _gathers(root) and len(_all_loop_sizes(root)) == 1:
+        if _is_complex(root) and not _gathers(root) and len(all_loop_sizes(root)) == 1:
             yield counted_complex_tiles(_body(root))
         return
     body = _body(root)
@@ -135,18 +145,18 @@ def _candidates(target: Target, root: Operation) -> Iterator[str]:
 
 def _reduction_candidates(target: Target, generics: Sequence[Operation], root: Operation) -> Iterator[str]:
     """Tiles for a kernel whose last reduction is `root`, the best first."""
-    sizes, kinds = _loop_sizes(root), _is_summed(root)
+    sizes, kinds = loop_sizes(root), is_summed(root)
     kept = kinds.count(False)
     if not sizes:
         yield from _tiles_of_counted_rows(target, generics, root)
         return
     if not 0 < kept < len(sizes) or any(kinds[:kept]):
         return
-    if any(_has_reduction(g) and (_loop_sizes(g), _is_summed(g)) != (sizes, kinds) for g in generics):
+    if any(has_reduction(g) and (loop_sizes(g), is_summed(g)) != (sizes, kinds) for g in generics):
         return
-    last = {loops[-1] for _, loops in _access(root) if loops is not None and len(loops) == len(sizes)}
+    last = {loops[-1] for _, loops in access(root) if loops is not None and len(loops) == len(sizes)}
     body = _body(root)
-    goes_on = any(len(_loop_sizes(g) or sizes) > kept for g in generics[generics.index(root) + 1 :])
+    goes_on = any(len(loop_sizes(g) or sizes) > kept for g in generics[generics.index(root) + 1 :])
     if last == {len(sizes) - 1}:
         for is_whole in (False, True):
             tiles = row_reduction_tiles(target, sizes, kept, body, is_whole=is_whole)
@@ -160,12 +170,12 @@ def _reduction_candidates(target: Target, generics: Sequence[Operation], root: O
 
 def _tiles_of_counted_rows(target: Target, generics: Sequence[Operation], root: Operation) -> Iterator[str]:
     """Tiles for a kernel that reduces rows of a known size, where other sizes are dynamic."""
-    *others, last = _all_loop_sizes(root)
-    kinds = _is_summed(root)
+    *others, last = all_loop_sizes(root)
+    kinds = is_summed(root)
     is_of_rows = bool(others) and all(others) and last > 0 and not any(kinds[:-1]) and kinds[-1]
-    if not is_of_rows or any(_has_reduction(g) and _is_summed(g) != kinds for g in generics):
+    if not is_of_rows or any(has_reduction(g) and is_summed(g) != kinds for g in generics):
         return
-    along_memory = {loops[-1] for _, loops in _access(root) if loops and len(loops) == len(kinds)}
+    along_memory = {loops[-1] for _, loops in access(root) if loops and len(loops) == len(kinds)}
     if along_memory != {len(others)} or any(_body(g).operations >= LONG for g in generics):
         return
     tiles = counted_row_tiles(target, last, len(others), _body(root))
@@ -173,111 +183,38 @@ def _tiles_of_counted_rows(target: Target, generics: Sequence[Operation], root: 
         yield tiles
 
 
-def _kernels(module: mlir.ir.Module) -> Iterator[list[Operation]]:
-    """The operations of each kernel that has one block."""
-    for executable in module.body.operations:
-        if executable.operation.name != "flow.executable":
-            continue
-        for inner in executable.operation.regions[0].blocks[0].operations:
-            if inner.operation.name == "builtin.module":
-                for function in inner.operation.regions[0].blocks[0].operations:
-                    blocks = list(function.operation.regions[0].blocks)
-                    if len(blocks) == 1:
-                        yield [child.operation for child in blocks[0].operations]
-
-
-def _has_reduction(generic: Operation) -> bool:
-    return "reduction" in str(generic.attributes["iterator_types"])
-
-
-def _is_summed(generic: Operation) -> list[bool]:
-    """For each loop whether it is a reduction."""
-    return ["reduction" in str(kind) for kind in mlir.ir.ArrayAttr(generic.attributes["iterator_types"])]
-
-
-def _access(generic: Operation) -> Iterator[tuple[Type, list[int] | None]]:
-    """The type of each operand and, an axis each, the loops that it is accessed by (None: by no loop)."""
-    maps = mlir.ir.ArrayAttr(generic.attributes["indexing_maps"])
-    for value, attribute in zip(generic.operands, maps, strict=True):
-        places = list(mlir.ir.AffineMapAttr(attribute).value.results)
-        if all(isinstance(place, mlir.ir.AffineDimExpr) for place in places):
-            yield value.type, [place.position for place in places]
-        else:
-            yield value.type, None
-
-
 def _runs_along_memory(generic: Operation) -> bool:
     """Whether every operand has the order of the loops, and registers hold every value."""
-    for type_, loops in _access(generic):
-        if loops is None or loops != sorted(loops) or _bits(type_) is None:
+    for type_, loops in access(generic):
+        if loops is None or loops != sorted(loops) or bits(type_) is None:
             return False
-    return all(_bits(value.type) is not None for value in _values(generic))
+    return all(bits(value.type) is not None for value in values(generic))
 
 
 def _is_of_columns(reductions: Sequence[Operation]) -> bool:
     """Whether a kernel has one reduction, and that keeps the last axis of what it reads."""
     if len(reductions) != 1:
         return False
-    kinds = _is_summed(reductions[0])
+    kinds = is_summed(reductions[0])
     return all(
         loops is not None and (len(loops) < len(kinds) or not kinds[loops[-1]])
-        for _, loops in _access(reductions[0])
+        for _, loops in access(reductions[0])
     )
 
 
 def _runs_along_columns(generic: Operation) -> bool:
     """Whether every operand has the order of the loops but for the last one kept, which is its last."""
-    kinds = _is_summed(generic)
+    kinds = is_summed(generic)
     last = kinds.count(False) - 1
-    for type_, loops in _access(generic):
-        if loops is None or _bits(type_) is None:
+    for type_, loops in access(generic):
+        if loops is None or bits(type_) is None:
             return False
         if loops != sorted(loops, key=lambda loop: (loop == last, loop)):
             return False
-    return all(_bits(value.type) is not None for value in _values(generic))
-
-
-def _loop_sizes(generic: Operation) -> list[int] | None:
-    """The size of each loop, None where one is not known or zero."""
-    sizes = _all_loop_sizes(generic)
-    return sizes if sizes and min(sizes) > 0 else None
-
-
-def _all_loop_sizes(generic: Operation) -> list[int]:
-    """The size of each loop, a negative number for a dynamic one."""
-    sizes: dict[int, int] = {}
-    for type_, loops in _access(generic):
-        if isinstance(type_, mlir.ir.RankedTensorType):
-            for loop, size in zip(loops or (), mlir.ir.RankedTensorType(type_).shape, strict=True):
-                sizes[loop] = size
-    count = len(mlir.ir.ArrayAttr(generic.attributes["iterator_types"]))
-    return [sizes.get(loop, 0) for loop in range(count)]
-
-
-def _bits(type_: Type) -> int | None:
-    """The bits of an element in a register; None for what has no registers, or an encoding of its own."""
-    if isinstance(type_, mlir.ir.RankedTensorType):
-        array = mlir.ir.RankedTensorType(type_)
-        if array.encoding is not None:
-            return None
-        type_ = array.element_type
-    if isinstance(type_, mlir.ir.IntegerType):
-        width = mlir.ir.IntegerType(type_).width
-        return 8 if width == 1 else width if width % 8 == 0 else None
-    if isinstance(type_, mlir.ir.FloatType):
-        return int(mlir.ir.FloatType(type_).width)
-    if isinstance(type_, mlir.ir.ComplexType):
-        return _bits(mlir.ir.ComplexType(type_).element_type)  # the two parts have registers of their own
-    return 64 if isinstance(type_, mlir.ir.IndexType) else None
-
-
-def _values(generic: Operation) -> Iterator[Value]:
-    """What the body of a generic computes."""
-    for step in generic.regions[0].blocks[0].operations:
-        yield from step.operation.results
+    return all(bits(value.type) is not None for value in values(generic))
 
 
 def _body(generic: Operation) -> KernelBody:
     """What a generic does in a step: its widest value, and how many operations there are."""
-    computed = list(_values(generic))
-    return KernelBody(max(_bits(value.type) or 8 for value in (*generic.operands, *computed)), len(computed))
+    computed = list(values(generic))
+    return KernelBody(max(bits(value.type) or 8 for value in (*generic.operands, *computed)), len(computed))

@@ -18,6 +18,7 @@ from ....dialects.types import BFLOAT16, FLOAT32, FLOAT64
 from ....runtime.targets import Target, TargetKind
 from . import gpu_products
 from .configuration import SMALL, Size, reduction_tiles
+from .gpu_facts import is_tiled
 from .texts import divisor, has_many_registers, lanes, tiles_text
 
 ROUNDED_FROM: Final = 1 << 18  # multiplications that repay copies of the operands to sizes that tiles divide
@@ -111,7 +112,7 @@ def rounded_product(
     target: Target, sizes: Mapping[str, Size], loops: Sequence[str], dtype: np.dtype
 ) -> dict[str, Size] | None:
     """Sizes a little larger that register tiles divide, where the copies to get there repay; else None."""
-    if gpu_products.is_tiled(target) and dtype in gpu_products.TILED:
+    if is_tiled(target) and dtype in gpu_products.TILED:
         return gpu_products.rounded(sizes, loops)
     if target.kind is not TargetKind.CPU or dtype not in (FLOAT32, FLOAT64):
         return None

@@ -72,6 +72,18 @@ def gpu_tiles_text(
     )
 
 
+def gpu_column_text(
+    *, workgroup: Sequence[int], thread: Sequence[int], reduction: Sequence[int], threads: int
+) -> str:
+    """As `gpu_tiles_text`, for what threads read of global memory at once, and once."""
+    sizes = f"reduction = {list(reduction)}, thread = {list(thread)}, workgroup = {list(workgroup)}"
+    return (
+        f"#iree_codegen.compilation_info<lowering_config = #iree_gpu.lowering_config<{{{sizes}}}>, "
+        "translation_info = #iree_codegen.translation_info<pipeline = #iree_gpu.pipeline<TileAndFuse> "
+        f"workgroup_size = [{threads}, 1, 1] subgroup_size = 32>>"
+    )
+
+
 def spirv_tiles_text(
     *, workgroup: Sequence[int], thread: Sequence[int], reduction: Sequence[int], threads: tuple[int, int]
 ) -> str:

@@ -17,6 +17,7 @@ from ....dialects.types import COMPLEX, FLOAT32, FLOAT64, INTEGERS
 from ....runtime.targets import Target, TargetKind
 from . import gpu_products
 from .configuration import Size
+from .gpu_facts import is_tiled
 from .product_forms import row_tiles
 from .texts import divisor, divisors, gpu_copy_text, lanes, rounded_up, tiles_text
 
@@ -87,7 +88,7 @@ def copied_parts(
     A batch whose size is not known is not cut.
     """
     is_known = all(isinstance(n, int) for n in (*sizes[1:], *window, channels))
-    if not gpu_products.is_tiled(target) or not is_known:
+    if not is_tiled(target) or not is_known:
         return None
     if not isinstance(sizes[0], int):
         return 1
@@ -126,11 +127,7 @@ def copied_windows(target: Target, sizes: Sequence[Size]) -> str | None:
     A thread copies four features. IREE's own tiles are one of them, 32 by a workgroup (NVIDIA H100: 4.7
     million elements in 91 us, a fifth of the memory's bandwidth).
     """
-    if (
-        not gpu_products.is_tiled(target)
-        or not all(isinstance(n, int) for n in sizes[1:])
-        or sizes[-1] % GPU_VECTOR
-    ):
+    if not is_tiled(target) or not all(isinstance(n, int) for n in sizes[1:]) or sizes[-1] % GPU_VECTOR:
         return None
     vectors = sizes[-1] // GPU_VECTOR
     row = vectors if vectors <= GPU_COPYING else divisor(vectors, GPU_COPYING, 1) or 1

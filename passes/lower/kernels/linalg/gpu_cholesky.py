@@ -16,7 +16,7 @@ from typing import Final
 from .....dialects.routine_arrays import DTYPES
 from .....dialects.types import TensorType
 from ....ir.aliases import Value
-from ...tuning.gpu_rows import WARP
+from ...tuning.gpu_facts import WARP
 from ..builder import Array, Number, Place, branches, carried, choose, constant, index, loop, of_workgroup
 from ..executable import Kernel, Result, Size, barrier, thread_id, workgroup_id
 from .matrices import MakeKernel
