@@ -29,6 +29,11 @@ OLDEST_CUDA: Final = "sm_80"
 _CAPABILITY: Final = re.compile(r"sm_(\d+)(\d)")
 
 
+def is_lavapipe(description: str) -> bool:
+    """Whether a device that its driver calls so is Mesa's lavapipe, which runs Vulkan on the CPU."""
+    return "llvmpipe" in description
+
+
 def vulkan_architecture_of(description: str) -> str | None:
     """The name of the `vulkan:<name>` target for a device that its driver calls so, where adze knows it."""
     lavapipe = re.search(r"llvmpipe.*?(\d+) bits", description)

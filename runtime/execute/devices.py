@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any, Final
 from ..errors import DeviceError
 from ..settings import read_setting
 from ..threads import thread_count, usable_cpus
-from .architectures import cuda_architecture_of, vulkan_architecture_of
+from .architectures import cuda_architecture_of, is_lavapipe, vulkan_architecture_of
 from .gpu_drivers import Absence, GpuFacts, absence_of, are_peers, enter_cuda, facts_of
 from .gpu_faults import transfer_error
 from .native import native
 from .transfers import forget_pinned, release_pinned, send
+from .waits import nice_waiting
 
 if TYPE_CHECKING:
     import numpy as np
@@ -321,7 +322,7 @@ def _create_device(name: str) -> Device:
         # Without the caching allocator every large result on the CPU pays for fresh pages. With it, Vulkan
         # fails at the first call ("allocator cannot allocate a Vulkan buffer") or crashes. CUDA has pools.
         allocators = [_caching_allocator()] if driver in _LOCAL_DESCRIPTIONS else None
-        with _without_mpi():
+        with _without_mpi(), nice_waiting(is_lavapipe(str(entry["name"]))):
             hal = _driver(driver).create_device(entry["device_id"], allocators=allocators)
     except Exception as error:
         raise DeviceError(f"device {name!r} is here but cannot be used: {_last_line(error)}") from error

@@ -1,20 +1,30 @@
-"""How a thread waits for a pool of threads: it takes no CPU from them.
+"""How threads wait for others: they take no CPU from them.
 
 Input: IREE's `invoke`, which returns when the pool has finished. Output: the same under Linux's policy
 SCHED_BATCH, of which sched(7) says that its threads preempt nobody when they wake.
 Idea: IREE wakes the thread that waits before the thread that wakes it has finished its bookkeeping, and the
 first spins until the second has. Where both share a CPU, and the first pushed the second off it, that takes
-until the scheduler's next tick, some milliseconds (docs/iree_notes.md).
+until the scheduler's next tick, some milliseconds (docs/iree_notes.md). Mesa's lavapipe, which runs Vulkan
+on the CPU, has two threads of each device ask without a pause whether there is something to do: they get
+what other threads leave.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from collections.abc import Callable
-from typing import Any
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
 Invoke = Callable[[Any, Any, Any], None]
+
+_LEFT_OVER: Final = 10
+"""The niceness of threads that ask without a pause: a tenth of the CPU of a thread that works beside them."""
+_WATCHED: Final = 0.01  # seconds
+_TASKS: Final = "/proc/self/task"
 
 
 def patient(invoke: Invoke) -> Invoke:
@@ -40,3 +50,34 @@ def patient(invoke: Invoke) -> Invoke:
             os.sched_setscheduler(0, os.SCHED_OTHER, usual)
 
     return invoke_patiently
+
+
+@contextlib.contextmanager
+def nice_waiting(is_on_cpu: bool) -> Iterator[None]:
+    """Make threads that begin in the statement and ask without a pause nice, if `is_on_cpu`, on Linux.
+
+    They are known by their being on a CPU, or waiting for one, all the time after the statement. Python's
+    own threads are not changed.
+    """
+    before = _busy_seconds() if is_on_cpu and sys.platform == "linux" else None
+    yield
+    if before is None:
+        return
+    began = {task: busy for task, busy in _busy_seconds().items() if task not in before}
+    time.sleep(_WATCHED)
+    own = {thread.native_id for thread in threading.enumerate()}
+    for task, busy in _busy_seconds().items():
+        if task not in own and busy - began.get(task, busy) > _WATCHED / 2:
+            with contextlib.suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, task, _LEFT_OVER)
+
+
+def _busy_seconds() -> dict[int, float]:
+    """The seconds that each thread of this process was on a CPU or waited for one."""
+    busy: dict[int, float] = {}
+    with contextlib.suppress(OSError):
+        for task in os.listdir(_TASKS):
+            with contextlib.suppress(OSError, ValueError), open(f"{_TASKS}/{task}/schedstat") as file:
+                running, waiting, _ = file.read().split()
+                busy[int(task)] = (int(running) + int(waiting)) / 1e9
+    return busy

@@ -2,9 +2,9 @@
 
 Input: adze IR with a plan. Output: those whose results go behind a barrier (`mark-barriers` marks them).
 
-Symptom: for Metal, Adreno and lavapipe a compile takes more than ten minutes: IREE's pipeline `BaseVectorize` has tiles
-    for the threads of the product alone, and each has all that its workgroup computes of the other op, in
-    thousands of vectors.
+Symptom: for Metal, Adreno and lavapipe a compile takes ten minutes, or hours: IREE's pipeline
+    `BaseVectorize` has tiles for the threads of the product alone, and each has all that its workgroup
+    computes of the other op, in thousands of vectors.
 Seen in: IREE 3.13.
 Smallest: `h = x @ w; h, maximum(h, 0)` of f32[128,256] and f32[256,1024]; a gradient of `maximum(x @ w, 0)`.
 Goes when: `tests/gpu/test_fences.py::test_iree_still_takes_long_for_products_that_are_stored` fails.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -12,7 +14,10 @@ import numpy as np
 import pytest
 
 import adze
+from adze.runtime.execute import waits
 from adze.runtime.execute.waits import patient
+
+from ...gpu.drivers import needs_vulkan
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the policy SCHED_BATCH is Linux's")
 
@@ -78,3 +83,75 @@ def test_a_system_that_refuses_the_policy_is_obeyed(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(os, "sched_setscheduler", refused)
     patient(lambda *arguments: called.append(arguments))(1, 2, 3)
     assert called == [(1, 2, 3)]
+
+
+FOREIGN = """
+import ctypes, os, threading
+from adze.runtime.execute.waits import nice_waiting
+
+libc = ctypes.CDLL(None)
+tasks, end = [], threading.Event()
+
+@ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
+def foreign(_):
+    tasks.append(threading.get_native_id())
+    while not end.is_set():
+        sum(range(1000))
+
+def own():
+    tasks.append(threading.get_native_id())
+    while not end.is_set():
+        sum(range(1000))
+
+def begin(work, is_on_cpu):
+    with nice_waiting(is_on_cpu):
+        work()
+        while not tasks:
+            pass
+    niceness = os.getpriority(os.PRIO_PROCESS, tasks.pop())
+    end.set()
+    return niceness
+
+def run_foreign():
+    thread = ctypes.c_ulong()
+    assert libc.pthread_create(ctypes.byref(thread), None, foreign, None) == 0
+
+base = os.getpriority(os.PRIO_PROCESS, 0)
+found = [begin(run_foreign, True) - base]
+end.clear()
+found.append(begin(run_foreign, False) - base)
+end.clear()
+found.append(begin(threading.Thread(target=own, daemon=True).start, True) - base)
+found.append(os.getpriority(os.PRIO_PROCESS, 0) - base)
+print(found)
+"""
+
+
+def test_threads_of_others_that_ask_without_a_pause_are_nice() -> None:
+    """Not those of Python, nor where the device is no CPU; in a process of its own, whose niceness may be any
+    up to 9."""
+    done = subprocess.run([sys.executable, "-c", FOREIGN], capture_output=True, text=True, timeout=60)
+    niced, *others = ast.literal_eval(done.stdout)
+    assert niced > 0 and others == [0, 0, 0], done.stderr
+
+
+def test_threads_cannot_be_listed_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waits, "_TASKS", "/nowhere")
+    with waits.nice_waiting(True):
+        pass
+
+
+@pytest.mark.vulkan
+@needs_vulkan
+def test_no_thread_of_lavapipe_takes_a_cpu_from_others() -> None:
+    code = """
+import os, time
+import adze
+from adze.runtime.execute.waits import _busy_seconds
+adze.jit(lambda x: x + 1, device="vulkan:0")(1.0)
+before = _busy_seconds()
+time.sleep(0.2)
+print([os.getpriority(os.PRIO_PROCESS, t) for t, s in _busy_seconds().items() if s - before.get(t, s) > 0.1])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert all(niceness > 0 for niceness in ast.literal_eval(done.stdout)), done.stderr
