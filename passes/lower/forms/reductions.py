@@ -20,6 +20,7 @@ from ..builder import Attribute, LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
 from ..scalars import Scalars
 from ..tuning import configuration, gpu_columns
+from ..tuning.gpu_facts import is_tiled
 from ..tuning.joined_rows import rows_joined
 from .complex_products import parts_of
 from .ordered_extrema import first_key, floats_of, key_dtype, keys_of, loses_nan
@@ -132,10 +133,7 @@ def reduce_axes(
     if is_one_row and len(axes) > 1:
         return reduce_axes(ctx, name, collapse_axes(b, x, [axes]), (0,), identity, dtype, carried)
     if stages is None:
-        are_shared = carried.itemsize == 4 and carried.kind != "c" and not is_widened(x)  # by IREE's lanes
-        if are_shared and gpu_columns.hides_length(ctx.target, b.shape(x), axes):
-            x = of_hidden_length(b, x, hidden_length(b, b.shape(x)[-1]))
-        return _reduce_once(ctx, name, x, axes, _identity_init(b, identity, carried), dtype, carried)
+        return _reduce_shared(ctx, name, x, axes, identity, dtype, carried)
     if stages.split is not None:
         x = collapse_axes(b, x, [axes]) if len(axes) > 1 else x
         if b.kind is TargetKind.CUDA and is_widened(x):
@@ -162,6 +160,9 @@ def _reduced_by_more_threads(
         partial = b.materialise(reduce_axes(ctx, name, x, first, identity, dtype, carried))
         rest = tuple(axis for axis in axes if axis not in first)
         return reduce_axes(ctx, name, partial, rest, identity, carried, carried)
+    rows = _reduced_as_columns(ctx, name, x, axes, identity, dtype, carried)
+    if rows is not None:
+        return rows
     sizes = column_sizes(b.shape(x), axes)
     bits = 8 * max(dtype.itemsize, carried.itemsize)
     parts = None if sizes is None else gpu_columns.column_parts(ctx.target, *sizes, bits)
@@ -173,6 +174,32 @@ def _reduced_by_more_threads(
     joined = split_rows(b, x, axes, parts)
     partial = b.materialise(_reduce_once(ctx, name, joined, (axis + 1,), start, dtype, carried))
     return reduce_axes(ctx, name, partial, (axis,), identity, carried, carried)
+
+
+def _reduced_as_columns(
+    ctx: LoweringContext,
+    name: str,
+    x: Value,
+    axes: Sequence[int],
+    identity: complex,
+    dtype: np.dtype,
+    carried: np.dtype,
+) -> Value | None:
+    """The reduction of rows of 64 bits or more on a GPU, which no lanes share: columns of each row first."""
+    b = ctx.builder
+    rank = len(b.shape(x))
+    if carried.itemsize < 8:
+        return None
+    if len(axes) == rank > 1 and is_tiled(ctx.target) and all(isinstance(n, int) for n in b.shape(x)):
+        x, axes, rank = collapse_axes(b, x, [axes]), (0,), 1
+    *kept, size = b.shape(x) or (0,)
+    columns = gpu_columns.columns_of_rows(ctx.target, kept, size) if tuple(axes) == (rank - 1,) else None
+    if columns is None:
+        return None
+    groups = [[axis] if axis < rank - 1 else [axis, axis + 1] for axis in range(rank)]
+    split = expand_axes(b, x, groups, [*kept, size // columns, columns])
+    partial = b.materialise(reduce_axes(ctx, name, split, (rank - 1,), identity, dtype, carried))
+    return reduce_axes(ctx, name, partial, (rank - 1,), identity, carried, carried)
 
 
 def _sum_of_parts(ctx: LoweringContext, x: Value, axes: Sequence[int], dtype: np.dtype) -> Value:
@@ -247,15 +274,14 @@ def _reduce_vector(
     left_over = b.calculate("size_sub", size, whole)
     body = x if left_over == 0 else extract_slice(b, x, [0], [whole], [1])
     body = expand_axes(b, body, [[0, 1]], [rows, length])
-    partial = _reduce_once(ctx, name, body, (1,), _identity_init(b, identity, carried), dtype, carried)
-    total = _reduce_once(ctx, name, partial, (0,), _identity_init(b, identity, carried), carried, carried)
+    partial = _reduce_shared(ctx, name, body, (1,), identity, dtype, carried)
+    total = _reduce_shared(ctx, name, partial, (0,), identity, carried, carried)
     if left_over == 0:
         return total
     rest = extract_slice(b, x, [whole], [left_over], [1])
     if b.kind is TargetKind.CUDA and isinstance(size, int):
         # IREE refuses a reduction of a known size that goes on with another ("failed to distribute").
-        start = _identity_init(b, identity, carried)
-        other = b.materialise(_reduce_once(ctx, name, rest, (0,), start, dtype, carried))
+        other = b.materialise(_reduce_shared(ctx, name, rest, (0,), identity, dtype, carried))
         parts = (b.materialise(total), other)
         return b.map_elements(carried, lambda _, __, one, two: combine(b, name, carried, one, two), *parts)
     # Added to the total one by one, small numbers would lose the digits that the large one has no place for.
@@ -277,6 +303,26 @@ def of_hidden_length(b: LinalgBuilder, x: Value, length: Value) -> Value:
 def _identity_init(b: LinalgBuilder, identity: complex, carried: np.dtype) -> Init:
     """What makes the initial value of a reduction: a tensor full of the identity."""
     return lambda shape: b.fill(b.scalars.constant(carried, identity), shape, carried)
+
+
+def _reduce_shared(
+    ctx: LoweringContext,
+    name: str,
+    x: Value,
+    axes: Sequence[int],
+    identity: complex,
+    dtype: np.dtype,
+    carried: np.dtype,
+) -> Value:
+    """As `_reduce_once`; on GPUs so that lanes share rows, or threads where there are no lanes for them."""
+    b = ctx.builder
+    rows = _reduced_as_columns(ctx, name, x, axes, identity, dtype, carried)
+    if rows is not None:
+        return rows
+    has_lanes = carried.itemsize == 4 and carried.kind != "c" and not is_widened(x)
+    if has_lanes and gpu_columns.hides_length(ctx.target, b.shape(x), axes):
+        x = of_hidden_length(b, x, hidden_length(b, b.shape(x)[-1]))
+    return _reduce_once(ctx, name, x, axes, _identity_init(b, identity, carried), dtype, carried)
 
 
 def _reduce_once(

@@ -14,7 +14,6 @@ from math import prod
 from typing import Final
 
 from ....dialects import mlir
-from ....runtime.targets import Target
 from ...base import Pass
 from ...ir.aliases import Operation
 from ..plan import target_of
@@ -38,14 +37,13 @@ class TileColumns(Pass):
 
     def run(self, module: mlir.ir.Module) -> bool:
         """Whether a kernel was given tiles."""
-        target = target_of(module)
-        if not is_tiled(target):
+        if not is_tiled(target_of(module)):
             return False
         with module.context, mlir.ir.Location.unknown():
-            return any([_tile(target, kernel) for kernel in kernels(module)])
+            return any([_tile(kernel) for kernel in kernels(module)])
 
 
-def _tile(target: Target, kernel: Sequence[Operation]) -> bool:
+def _tile(kernel: Sequence[Operation]) -> bool:
     """Give the one reduction of a kernel its tiles; whether it is one of columns."""
     if any(operation.name not in _KNOWN for operation in kernel):
         return False

@@ -24,6 +24,8 @@ Size: TypeAlias = "int | ir.Value"
 LEAST_HIDDEN: Final = 512  # elements of a row that repay a workgroup of their own
 LONGEST_SHARED: Final = 4096  # elements that a workgroup takes in one step
 
+WIDEST: Final = 256  # columns as which rows without lanes are reduced first
+FEWEST: Final = 8
 LOADED: Final = 128  # bits that a thread loads at once
 LEAST: Final = 256  # elements of a column that repay a second kernel
 
@@ -71,16 +73,30 @@ def reduced_first(target: Target, shape: Sequence[Size], axes: Sequence[int]) ->
     return behind if behind and is_worth and 0 < results * WARP < BUSY else ()
 
 
+def columns_of_rows(target: Target, kept: Sequence[Size], size: Size) -> int | None:
+    """As how many columns rows without lanes are reduced first, None where a thread has each row.
+
+    A multiple of a warp where one divides the rows, so that its threads read what lies beside each other.
+    """
+    if not is_tiled(target) or not isinstance(size, int) or size < 2 * WARP:
+        return None
+    if not all(isinstance(n, int) for n in kept) or not 0 < prod(kept) < BUSY:
+        return None
+    most = min(WIDEST, isqrt(size))
+    columns = divisor(size, max(most, WARP), WARP) or divisor(size, most, 1)
+    return columns if columns is not None and columns >= FEWEST else None
+
+
 def hides_length(target: Target, shape: Sequence[Size], axes: Sequence[int]) -> bool:
     """Whether IREE is not to know the length of rows that are reduced.
 
     It gives each row of an unknown length a workgroup, and of a known one a thread unless lanes of full
-    vectors divide it: 64 threads sum up f32[64,50257].
+    vectors divide it: 64 threads sum up f32[64,50257], and one sums up f32[10007].
     """
     *kept, size = shape
-    if target.kind is TargetKind.CPU or tuple(axes) != (len(kept),) or not kept:
+    if target.kind is TargetKind.CPU or tuple(axes) != (len(kept),):
         return False
-    if not isinstance(size, int) or size < LEAST_HIDDEN:
+    if not isinstance(size, int) or size < (LEAST_HIDDEN if kept else 2 * WARP):
         return False
     rows = prod(n for n in kept if isinstance(n, int))
     lanes = lanes_of_lavapipe(target) or (2 * WARP if size <= LONGEST_SHARED else 8 * WARP)
