@@ -432,6 +432,35 @@ def test_iree_still_sums_parts_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not np.allclose(norms_on("vulkan"), norms_on("cpu"), rtol=1e-2)
 
 
+def doubled_and_summed(x: Any) -> Any:
+    """Its columns."""
+    return x * 2, xp.sum(x * 2, axis=0)
+
+
+COLUMNS = np.arange(192, dtype=np.float32).reshape(64, 3)
+
+
+@pytest.mark.vulkan
+@needs_vulkan
+@pytest.mark.parametrize("shape", [(64, 3), (128, 10), (16, 8, 5)])
+def test_columns_that_lanes_share_are_stored_right(shape: tuple[int, ...]) -> None:
+    x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    for got, want in zip(
+        adze.jit(doubled_and_summed, device="vulkan")(x), doubled_and_summed(x), strict=True
+    ):
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.thorough
+@pytest.mark.vulkan
+@needs_vulkan
+def test_iree_still_stores_parts_of_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiler, "kernel_with_repeated_rows", lambda chosen: None)
+    monkeypatch.setenv("ADZE_CACHE", "0")
+    doubled, _ = adze.jit(doubled_and_summed, device="vulkan")(COLUMNS)
+    assert (np.asarray(doubled) != COLUMNS * 2).any()
+
+
 def of_a_square(mask: Any, x: Any) -> Any:
     """A transposed triangle or the like, and its greatest element."""
     kept = xp.where(mask >= 0, x, 0).T
