@@ -9,7 +9,8 @@ Symptom: on Vulkan, silently, results are NaN or sums of other elements: of the 
 Seen in: IREE 3.13.
 Smallest: `y = x * 2; y, y.sum(0)` of f32[64,3]; norms of both gradients of `sum(tanh(tanh(x @ a) @ b) ** 2)`
     for each of 4 examples, all sizes 8.
-Goes when: `tests/gpu/test_fences.py::test_iree_still_sums_parts_of_rows` fails.
+Goes when: `tests/gpu/test_fences.py::test_iree_still_sums_parts_of_rows` fails, and
+    `tests/gpu/test_fences.py::test_iree_still_stores_parts_of_columns`.
 """
 
 from __future__ import annotations
