@@ -24,6 +24,7 @@ from ..targets import Target, TargetKind
 from .channels import with_ranks
 from .diagnostics import Diagnostic
 from .faults.copied_operands import without_wrong_copies
+from .faults.crossed_wakeups import with_awaited_operations
 from .faults.empty_bindings import with_room
 from .faults.empty_grids import without_empty_grids
 from .faults.gathered_counts import with_sent_counts
@@ -314,10 +315,10 @@ def changes_device_calls(target: Target) -> bool:
 
 def with_changed_calls(program: bytes, target: Target) -> bytes:
     """A program of `DEVICE_PHASE` without the faults that the target's driver has (`faults/`): kernels may
-    get empty arrays, copies are recorded for each call, iterations are waited for. Channels between devices
-    are of its ranks."""
+    get empty arrays, copies are recorded for each call, iterations and operations are waited for. Channels
+    between devices are of its ranks."""
     if target.kind is TargetKind.VULKAN:
-        return with_new_copies(with_room(program))
+        return with_awaited_operations(with_new_copies(with_room(program)))
     if target.has_channels:
         program = with_sent_counts(with_ranks(program))
     return with_awaited_loops(without_empty_grids(with_room(program)))

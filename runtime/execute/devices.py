@@ -7,12 +7,13 @@ where Python clears them last. Nothing of IREE is imported before the first devi
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import enum
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -75,6 +76,7 @@ class Device:
         "kind",
         "memory",
         "name",
+        "turn",
     )
 
     def __init__(
@@ -89,6 +91,11 @@ class Device:
         self.is_cpu = kind is DeviceKind.CPU
         # Programs of devices with one memory take each other's buffers; both CPU drivers have the process's.
         self.memory = "host" if self.is_cpu else name
+        self.turn: AbstractContextManager[Any] = (
+            threading.RLock() if kind is DeviceKind.VULKAN else contextlib.nullcontext()
+        )
+        """What a thread has while a program runs: of those for a Vulkan device, one at a time. Threads of
+        IREE that let go of operations of two programs may lose it (`compile/faults/crossed_wakeups.py`)."""
         self._process = os.getpid()
         self._local = int(native().MemoryType.DEVICE_LOCAL)
         self._default_usage = int(native().BufferUsage.DEFAULT)

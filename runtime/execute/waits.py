@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from typing import Any, Final
 
 Invoke = Callable[[Any, Any, Any], None]
@@ -50,6 +51,16 @@ def patient(invoke: Invoke) -> Invoke:
             os.sched_setscheduler(0, os.SCHED_OTHER, usual)
 
     return invoke_patiently
+
+
+def in_turn(invoke: Invoke, turn: AbstractContextManager[Any]) -> Invoke:
+    """`invoke` for a thread that has the device's `turn` until the call has ended."""
+
+    def invoke_in_turn(function: Any, inputs: Any, results: Any) -> None:
+        with turn:
+            return invoke(function, inputs, results)
+
+    return invoke_in_turn
 
 
 @contextlib.contextmanager

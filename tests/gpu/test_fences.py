@@ -20,6 +20,7 @@ from adze.passes.lower.iree.started_reductions import StartedReductions
 from adze.passes.lower.tuning.gpu_facts import BUSY
 from adze.runtime.artifact.device_code.kernels import ptx_of
 from adze.runtime.compile import compiler, strategy
+from adze.runtime.compile.faults.crossed_wakeups import with_awaited_operations
 from adze.runtime.compile.faults.private_results import kernel_with_private_results
 from adze.runtime.compile.faults.replayed_copies import with_new_copies
 from adze.runtime.compile.faults.squares_of_lanes import kernel_with_squares_of_lanes
@@ -295,6 +296,76 @@ def awaits(program: bytes) -> int:
     """How often the host waits for its device."""
     with new_context(foreign_ops=False) as context, ir.Location.unknown():
         return str(ir.Module.parse(program, context)).count("hal.fence.await")
+
+
+def test_programs_for_vulkan_wait_before_they_allocate(monkeypatch: pytest.MonkeyPatch) -> None:
+    programs = []
+
+    def mended(program: bytes) -> bytes:
+        programs.extend((program, with_awaited_operations(program)))
+        return programs[-1]
+
+    monkeypatch.setattr(compiler, "with_awaited_operations", mended)
+    monkeypatch.setenv("ADZE_CACHE", "0")
+    adze.trace(xp.linalg.cholesky, ShapeDtype((64, 64))).lower("vulkan:lavapipe").compile()
+    adze.trace(lambda x: x + 1, ShapeDtype((64, 64))).lower("vulkan:lavapipe").compile()
+    before, after, alone, unchanged = (awaits(program) for program in programs)
+    assert (before, after) == (2, 6)  # a loop: before it, for its memory, and for each of two parts of it
+    assert alone == unchanged == 1  # one kernel, whose memory is there first
+
+
+FACTORS = """
+import sys, threading
+import numpy as np
+import adze
+import adze.numpy as xp
+from adze.runtime.compile import compiler
+from adze.runtime.execute import program
+
+fenced, size, threads = sys.argv[1] == "fenced", int(sys.argv[2]), int(sys.argv[3])
+if not fenced:
+    compiler.with_awaited_operations = lambda program: program
+    program.in_turn = lambda invoke, turn: invoke
+drawn = np.random.default_rng(0).standard_normal((size, size)).astype(np.float32)
+square = drawn @ drawn.T / size + 2 * np.eye(size, dtype=np.float32)
+slopes = adze.grad(lambda x: xp.log(xp.diagonal(xp.linalg.cholesky(x))).sum())
+want, on_device = np.asarray(adze.jit(slopes)(square)), adze.jit(slopes, device="vulkan")
+
+def call():
+    try:
+        for _ in range(3):
+            np.testing.assert_allclose(on_device(square), want, atol=1e-5)
+    except adze.AdzeError as error:
+        print(error)
+    else:
+        print("right")
+
+callers = [threading.Thread(target=call) for _ in range(threads)]
+for caller in callers:
+    caller.start()
+for caller in callers:
+    caller.join()
+"""
+
+
+def said_of_factors(fenced: bool, size: int, threads: int) -> str:
+    """What `FACTORS` says, in a process that a lost device does not take anything from."""
+    command = [sys.executable, "-c", FACTORS, "fenced" if fenced else "", str(size), str(threads)]
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=500).stdout
+
+
+@pytest.mark.vulkan
+@needs_vulkan
+@pytest.mark.thorough
+def test_iree_still_keeps_operations(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADZE_CACHE", "off")
+    assert any("was lost" in said_of_factors(fenced=False, size=60, threads=4) for _ in range(6))
+
+
+@pytest.mark.vulkan
+@needs_vulkan
+def test_threads_share_a_device() -> None:
+    assert said_of_factors(fenced=True, size=40, threads=3).split() == ["right"] * 3
 
 
 @pytest.mark.vulkan

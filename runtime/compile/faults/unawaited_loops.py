@@ -17,9 +17,8 @@ import io
 from collections.abc import Iterator
 from typing import Any, Final
 
-_FENCE: Final = "!hal.fence"
-_AWAIT: Final = "hal.fence.await"
-_CHECK: Final = "util.status.check_ok"
+from ..device_calls import FENCE, await_before
+
 _BRANCHES: Final = ("cf.br", "cf.cond_br")
 
 
@@ -56,20 +55,8 @@ def _await_in_loops(ir: Any, region: Any) -> int:
     ]
     count = 0
     for _, branch in branches:
-        fences = [value for value in branch.operands if str(value.type) == _FENCE]
+        fences = [value for value in branch.operands if str(value.type) == FENCE]
         if fences and any(successor == head for successor in branch.successors for head in heads):
-            _await(ir, branch, fences)
+            await_before(ir, branch, fences, "failed to wait for an iteration of a loop")
             count += 1
     return count
-
-
-def _await(ir: Any, branch: Any, fences: list[Any]) -> None:
-    """Wait for `fences` before `branch`."""
-    word = ir.IntegerType.get_signless(32)
-    with ir.InsertionPoint(branch), branch.location:
-        forever = {"value": ir.IntegerAttr.get(word, -1)}
-        timeout = ir.Operation.create("arith.constant", [word], [], forever).result
-        flags = {"flags": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0)}
-        status = ir.Operation.create(_AWAIT, [word], [timeout, *fences], flags).result
-        message = {"message": ir.StringAttr.get("failed to wait for an iteration of a loop")}
-        ir.Operation.create(_CHECK, [], [status], message)
