@@ -16,6 +16,7 @@ from ..dialects.errors import AdzeError
 from .analysis.check_nans import CheckNans
 from .analysis.verify import invalid, verify
 from .base import Pass
+from .lower.iree.numbered_lanes import ConstantNumbers
 from .lower.iree.recomputed_reductions import SeparateReductions
 from .lower.iree.reduced_operands import SeparateOperands
 from .lower.outline_layers import OutlineLayers
@@ -86,6 +87,7 @@ PASSES: Final[tuple[type[Pass], ...]] = (
     *TRANSFORMS,
     CheckNans,
     SeparateReductions,
+    ConstantNumbers,
     SeparateOperands,
     StripTiles,
     OutlineLayers,

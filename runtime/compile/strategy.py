@@ -22,7 +22,7 @@ ONE_USE: Final = "--iree-dispatch-creation-fuse-multi-use=false"
 CONSTANTS_LATER: Final = "--iree-opt-const-eval=false"
 
 SEPARATED: Final = ("separate-reductions",)
-APART: Final = ("separate-operands",)
+APART: Final = ("separate-operands", "constant-numbers")
 UNTUNED: Final = ("separate-reductions", "strip-tiles")
 
 
@@ -122,7 +122,7 @@ FORMS: Final[tuple[Form, ...]] = (
     ),
     Form(
         "operands apart",
-        symptom="a kernel that widens or negates the operand of its reduction has no code on GPUs",
+        symptom="a kernel of GPUs that widens, negates or numbers what it reduces has no code",
         passes=APART,
         is_tried=on_gpus,
     ),

@@ -37,10 +37,12 @@ pytestmark = pytest.mark.gpu
 WIDENED = (lambda x: xp.sum(x.astype("int64"), axis=1), ShapeDtype((BUSY, 64), np.int32))  # a thread a row
 WIDENED_VECTOR = (lambda x: xp.sum(x), ShapeDtype((20_000,), np.int32))
 NEGATED = (lambda x: xp.sum(-x, axis=1), ShapeDtype((8, 64)))
+NUMBERED = (lambda x: xp.max(xp.where(xp.arange(64, dtype="int32") < 7, x, -x)), ShapeDtype((64,)))
 REFUSALS = [
     (*WIDENED, "cuda:sm_80", "failed to distribute"),
     (*NEGATED, "cuda:sm_80", "failed to get neutral element"),
     (*NEGATED, "vulkan:lavapipe", "Failed to get an identity value"),
+    (*NUMBERED, "vulkan:lavapipe", "failed to legalize operation 'memref.alloc'"),
 ]
 
 
@@ -312,6 +314,16 @@ def test_programs_for_vulkan_wait_before_they_allocate(monkeypatch: pytest.Monke
     before, after, alone, unchanged = (awaits(program) for program in programs)
     assert (before, after) == (2, 6)  # a loop: before it, for its memory, and for each of two parts of it
     assert alone == unchanged == 1  # one kernel, whose memory is there first
+
+
+@pytest.mark.vulkan
+@needs_vulkan
+@pytest.mark.parametrize("size", [32, 64])
+def test_equations_whose_columns_are_shared_by_lanes_are_solved(size: int) -> None:
+    drawn = np.random.default_rng(size).standard_normal((size, size)).astype(np.float32)
+    square, right = drawn + 4 * np.eye(size, dtype=np.float32), drawn[:, :3]
+    solved = adze.jit(xp.linalg.solve, device="vulkan")(square, right)
+    np.testing.assert_allclose(square @ np.asarray(solved), right, atol=1e-3)
 
 
 FACTORS = """

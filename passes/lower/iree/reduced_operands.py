@@ -13,7 +13,6 @@ Goes when: `tests/gpu/test_fences.py::test_unfenced_they_are_refused` fails.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ....dialects import mlir
@@ -22,6 +21,7 @@ from ...base import Pass
 from ...ir.aliases import Operation
 from ...ir.functions import functions
 from ..barriers import compute_barrier
+from ..linalg_ops import linalg_ops
 
 
 @dataclass(frozen=True)
@@ -33,24 +33,10 @@ class SeparateOperands(Pass):
 
     def run(self, module: mlir.ir.Module) -> None:
         with module.context, mlir.ir.Location.unknown():
-            for reduction in list(_reductions(module)):
-                _separate(reduction)
-
-
-def _reductions(module: mlir.ir.Module) -> Iterator[Operation]:
-    for function in functions(module).values():
-        yield from _within(function.operation)
-
-
-def _within(operation: Operation) -> Iterator[Operation]:
-    for region in operation.regions:
-        for block in region.blocks:
-            for child in block.operations:
-                inner = child.operation
-                if is_reduction(inner):
-                    yield inner
-                elif not inner.name.startswith("linalg."):
-                    yield from _within(inner)
+            for function in functions(module).values():
+                for operation in list(linalg_ops(function.operation)):
+                    if is_reduction(operation):
+                        _separate(operation)
 
 
 def _separate(reduction: Operation) -> None:
