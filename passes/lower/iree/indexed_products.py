@@ -5,7 +5,8 @@ Input: adze IR. Output: the products whose results go behind a barrier (`mark-ba
 Symptom: a crash of the compiler (in `MaterializeDeviceEncodingPass`): IREE moves the unpacking of a product
     behind the elementwise op that uses its transpose, and has no form of `linalg.index` on packed arrays.
 Seen in: IREE 3.13.
-Smallest: `arange(k) * einsum('bnm,bmk->nbk', x, y)` of named sizes, where a product uses the result.
+Smallest: `arange(k) * einsum('bnm,bmk->nbk', x, y)` of i32 and named sizes, in products with both operands.
+    For products of floats there are kernels of adze.
 Goes when: `tests/passes/lower/iree/test_indexed_products.py::test_iree_still_needs_the_barrier` fails.
 """
 
