@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 
 from ...control.branches import cond
-from ...control.while_loops import fori_loop, while_loop
+from ...control.scans import scan
+from ...control.while_loops import while_loop
 from ...tracing.interpreter import ops
 from ...transforms.custom_derivatives import custom_jvp
 from .. import numpy as xp
 from ..numpy.arguments import argument_error, integer, shape_error
 from ..numpy.promotion import broadcast, same_size, type_text
 from .lu import inv, solve
-from .matrix_arguments import epsilon, inexact, is_empty, is_named, square, unit
+from .matrix_arguments import epsilon, inexact, is_empty, is_named, positions, square, unit
 from .norms import matrix_norm
 
 # Coefficients of the diagonal Pade approximants, and the largest 1-norm at which each is as exact as the
@@ -69,16 +70,17 @@ def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> 
 def _squared(x: Any, count: Any, most: int) -> Any:
     """Matrices squared so many times each, in as many steps as there may be."""
 
-    def step(k: Any, x: Any) -> Any:
+    def step(x: Any, k: Any) -> tuple[Any, None]:
         is_left = xp.astype(k, count.dtype) < count
-        return cond(
+        squared = cond(
             xp.any(is_left),
             lambda y: xp.where(xp.expand_dims(is_left, (-2, -1)), xp.matmul(y, y), y),
             lambda y: y,
             x,
         )
+        return squared, None
 
-    return fori_loop(0, most, step, x)
+    return scan(step, x, positions(most))[0]
 
 
 @functools.partial(custom_jvp, nondiff_argnums=(2,))

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ....dialects.types import INT32, storage
-from ...control.while_loops import fori_loop, while_loop
+from ...control.scans import scan
+from ...control.while_loops import while_loop
 from ...tracing.interpreter import ops
 from .. import numpy as xp
 from ..numpy.arguments import count_array
@@ -31,7 +32,7 @@ def repeated_sweeps(n: Any, is_left: Any, step: Any, state: tuple[Any, ...]) -> 
         return xp.logical_and(state[0] < most, is_left(state[1:]))
 
     def sweep(state: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (state[0] + 1, *fori_loop(0, n, step, tuple(state[1:])))
+        return (state[0] + 1, *scan(lambda kept, t: (step(t, kept), None), tuple(state[1:]), positions(n))[0])
 
     return tuple(while_loop(goes_on, sweep, (xp.zeros((), dtype=INT32), *state)))[1:]
 

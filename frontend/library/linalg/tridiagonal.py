@@ -91,12 +91,12 @@ def _joined(w: Any, q: Any, cut: Any) -> tuple[Any, Any]:
     poles = xp.reshape(w, (*batch, count // 2, 2 * m))
     pairs = xp.reshape(q, (*batch, count // 2, 2, m, m))
     first, second = pairs[..., 0, :, :], pairs[..., 1, :, :]
-    sign = xp.where(cut < 0, -1.0, 1.0).astype(w.dtype)
+    sign = _signs(cut < 0, w.dtype)
     z = xp.concatenate([first[..., -1, :], sign * second[..., 0, :]], axis=-1)
     rank = ranks(poles)
     moved = xp.expand_dims(rank, -1) == positions(2 * m)
     poles, z = (_moved(x, moved) for x in (poles, z))
-    z = xp.where(z < 0, -1.0, 1.0).astype(z.dtype) * xp.maximum(xp.abs(z), epsilon(z.dtype))
+    z = _signs(z < 0, z.dtype) * xp.maximum(xp.abs(z), epsilon(z.dtype))
     rho = xp.maximum(xp.abs(cut), NEGLIGIBLE[cut.dtype])
     values, vectors = _of_rank_one_change(_apart(poles), z, rho)
     vectors = permuted(vectors, rank)
@@ -127,6 +127,10 @@ def _apart(x: Any) -> Any:
     return xp.where(rank == 0, xp.zeros_like(x), xp.where(rank < 0, -size, size))
 
 
+def _signs(is_negative: Any, dtype: np.dtype) -> Any:
+    return xp.where(is_negative, np.asarray(-1, dtype), np.asarray(1, dtype))
+
+
 def _bits_of(dtype: np.dtype) -> np.dtype:
     return np.dtype(f"int{8 * dtype.itemsize}")
 
@@ -149,7 +153,7 @@ def _of_rank_one_change(d: Any, z: Any, rho: Any) -> tuple[Any, Any]:
     # A root lies between two poles (the last one beyond all); it is known by its distance from the nearer.
     from_left = xp.expand_dims(d, -1) - xp.expand_dims(d, -2)
     is_left = xp.logical_or(secular(from_left, gaps / 2) >= 0, last)
-    side = xp.where(is_left, 1.0, -1.0).astype(d.dtype)
+    side = -_signs(is_left, d.dtype)
     following = xp.concatenate([d[..., 1:], d[..., -1:]], axis=-1)
     origin = xp.where(is_left, d, following)
     distances = xp.expand_dims(d, -1) - xp.expand_dims(origin, -2)

@@ -166,9 +166,10 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
         )
     if _static(length) and length == 0:
         return ops.reshape(moved[..., :0, :0], shape=(*moved.shape[:-2], 0))
-    row = ops.iota(shape=(length, 2), axis=0, dtype=INT64)
+    places = INT32 if _static(rows, columns) and max(rows, columns) <= np.iinfo(INT32).max else INT64
+    row = ops.iota(shape=(length, 2), axis=0, dtype=places)
     if _static(length):
-        row = ops.add(row, Array(_corner(length, offset)))
+        row = ops.add(row, Array(_corner(length, offset).astype(places)))
     return ops.gather(
         moved,
         row,
