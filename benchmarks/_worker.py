@@ -4,6 +4,7 @@ Input: lines of JSON on standard input, each the family and the name of a case.
 Output: a line of JSON for each case on standard output: the row of the results.
 
 Compiled programs are not taken from a cache on disk, so the time of the first call contains the compilation.
+Whoever writes to it begins another process where a row says that the device was lost: it stays so here.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from _peers import Peer, peers_here
 
 # Times the difference of two other libraries that adze may differ from both, where they disagree.
 UNSETTLED = 3.0
+LOST = "LostDeviceError"
 
 
 def main() -> int:
@@ -70,6 +72,7 @@ def measured(case: Case, peers: tuple[Peer, ...], seconds: float, device: str = 
     first: dict[str, Timing] = {}
     results: dict[str, Any] = {}
     errors: dict[str, str] = {}
+    is_lost = False
     for peer in peers:
         if not case.runs_on(peer):
             continue
@@ -81,6 +84,7 @@ def measured(case: Case, peers: tuple[Peer, ...], seconds: float, device: str = 
             calls[peer.name] = call
         except Exception as error:
             errors[peer.name] = explained(error)
+            is_lost |= type(error).__name__ == LOST
     differences = compared(case, results)
     spread = difference_of_others(case, results)
     if differences and min(differences.values()) > max(1.0, UNSETTLED * spread):
@@ -94,6 +98,7 @@ def measured(case: Case, peers: tuple[Peer, ...], seconds: float, device: str = 
         "differences": differences,
         "difference_of_others": spread,
         "errors": errors,
+        "is_lost": is_lost,
         "kernel_seconds": None if "adze" in errors else seconds_of_kernels(case, peers, arrays, device),
     }
 

@@ -5,7 +5,7 @@ Output: a line a case, then a summary by family; with `--json`, a file of everyt
 a library failed or results differ.
 
 One process measures all libraries in interleaved bursts. A case that takes longer than `--timeout` is ended
-together with its process, and the next cases run in a new one.
+together with its process, and the next cases run in a new one, as they do where a case has lost the device.
 
     python benchmarks/run.py --family loops,irregular
     python benchmarks/run.py --case sort,cholesky --threads 1 --clock cpu --json result.json
@@ -170,6 +170,8 @@ class Workers:
         self.process.stdin.flush()
         row = self.answer(self.options.timeout)
         if row is not None:
+            if row.get("is_lost"):
+                self.stop()
             return row
         status = self.process.poll()
         why = f"no answer in {self.options.timeout:.0f} s" if status is None else f"process ended: {status}"

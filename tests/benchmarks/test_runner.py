@@ -17,6 +17,7 @@ from _worker import measured
 from run import Workers
 
 import adze.numpy
+from adze.runtime.errors import LostDeviceError
 
 RUN = Path(__file__).resolve().parents[2] / "benchmarks" / "run.py"
 
@@ -130,6 +131,25 @@ def test_a_case_that_hangs_is_ended() -> None:
         )
         row = workers.measured("loops", "hangs")
         assert "no answer in" in row["errors"]["run"]
+        assert workers.process is None
+
+
+def test_after_a_lost_device_another_process_goes_on() -> None:
+    def function(peer: object, x: object) -> object:
+        raise LostDeviceError("the device vulkan:0 was lost")
+
+    row = measured(Case("lost", function, lambda draw: (draw.normal(3),)), (adze_peer(),), 0.01)
+    assert row["is_lost"] and not row["times"]
+    answer = json.dumps({"family": "loops", "case": "lost", **row})
+    options = argparse.Namespace(seconds=0.01, npbench=None, threads=1, timeout=20.0)
+    with Workers(options) as workers:
+        workers.process = subprocess.Popen(
+            [sys.executable, "-c", f"input(); print({answer!r}, flush=True); input()"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert workers.measured("loops", "lost")["is_lost"]
         assert workers.process is None
 
 
