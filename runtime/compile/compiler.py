@@ -34,6 +34,7 @@ from .faults.repeated_rows import kernel_with_repeated_rows
 from .faults.replayed_copies import with_new_copies
 from .faults.squares_of_lanes import kernel_with_squares_of_lanes
 from .faults.strided_bindings import with_strided_bindings
+from .faults.unaligned_slices import with_unaligned_slices
 from .faults.unawaited_loops import with_awaited_loops
 from .invocation import FLAGS_REFUSED, Invocation
 from .kernels import fault_of_kernels
@@ -371,7 +372,7 @@ def _finished_without_wrong_lanes(
     if fault is not None:
         diagnostics.append(Diagnostic("error", fault, None))
         return None
-    changed = with_strided_bindings(chosen)
+    changed = with_unaligned_slices(with_strided_bindings(chosen))
     if changed is not chosen and not invocation.replace(changed):
         return None
     return finish(invocation, diagnostics, branches)
