@@ -326,6 +326,16 @@ def test_equations_whose_columns_are_shared_by_lanes_are_solved(size: int) -> No
     np.testing.assert_allclose(square @ np.asarray(solved), right, atol=1e-3)
 
 
+@pytest.mark.vulkan
+@needs_vulkan
+@pytest.mark.parametrize("size", [32, 64])
+def test_rows_of_whole_lanes_have_greatest_elements(size: int) -> None:
+    drawn = np.random.default_rng(size).standard_normal((16, size)).astype(np.float32)
+    values, places = adze.jit(lambda x: lax.top_k(x, 3), device="vulkan")(drawn)
+    np.testing.assert_array_equal(values, -np.sort(-drawn)[:, :3])
+    np.testing.assert_array_equal(places, np.argsort(-drawn)[:, :3])
+
+
 FACTORS = """
 import sys, threading
 import numpy as np

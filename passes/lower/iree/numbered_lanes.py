@@ -1,40 +1,41 @@
 """Reductions that lanes of a GPU share, beside ops that use the numbers of the elements, through SPIR-V.
 
-Input: a lowered module. Output: the same, where the numbers of elements (`arange`, of known sizes) are
-constants in memory: no kernel computes them. It is tried where IREE refused the program as it was. A kernel
-of its own for them would not do: IREE drops one without operands where several parts of a loop use it.
+Input: a lowered module. Output: the same, where the numbers of elements along an axis of known size
+(`linalg.index`) are constants in memory: no kernel computes them. It is tried where IREE refused the program
+as it was. A kernel of its own for them would not do: IREE drops one without operands where several parts of a
+loop use it.
 
 Symptom: Vulkan and Metal: `failed to legalize operation 'memref.alloc'` of `memref<64xindex, Workgroup>`.
 IREE gives each lane its part of a vector, but not of `vector.step`: that vector goes through the memory
 that lanes share, where SPIR-V has no `index`.
 Seen in: IREE 3.13.
-Smallest: `y = where(arange(64) >= i, x, -1); y, max(y)` of f32[64]; `linalg.solve` of f32[64,64].
+Smallest: `y = where(arange(64) >= i, x, -1); y, max(y)` of f32[64]; `top_k(x, 3)` of f32[16,32].
 Goes when: `tests/gpu/test_fences.py::test_unfenced_they_are_refused` fails.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 from typing import Final
 
 import numpy as np
 
 from ....dialects import mlir
 from ...base import Pass
-from ...ir.aliases import Operation
+from ...ir.aliases import Block, Operation, Value
 from ...ir.functions import functions
 from ..linalg_ops import linalg_ops
+from ..tuning.kernel_reading import all_loop_sizes
 
 _INDEX: Final = "linalg.index"
-_CASTS: Final = ("arith.index_cast", "arith.index_castui", "arith.trunci")
-_MOST_BYTES: Final = 1 << 16
-"""Of a constant: IREE refuses rows of some hundred elements, no longer ones."""
+_SEGMENTS: Final = "operandSegmentSizes"
+_MOST: Final = 1 << 16
+"""Elements along an axis: IREE refuses rows of some hundred elements, no longer ones."""
 
 
 @dataclass(frozen=True)
 class ConstantNumbers(Pass):
-    """Let constants take the place of ops of linalg that compute the numbers of elements along an axis."""
+    """Let ops of linalg read the numbers of elements along an axis from constants."""
 
     name = "constant-numbers"
     leaves_adze = False
@@ -43,38 +44,66 @@ class ConstantNumbers(Pass):
         with module.context, mlir.ir.Location.unknown():
             for function in functions(module).values():
                 for operation in list(linalg_ops(function.operation)):
-                    axis = _numbered_axis(operation)
-                    if axis is not None:
-                        _replace(operation, axis)
+                    if operation.name == "linalg.generic":
+                        _read_numbers(operation)
 
 
-def _numbered_axis(operation: Operation) -> int | None:
-    """The axis along which an op numbers the elements of its result, which has known sizes; or None."""
-    if operation.name != "linalg.generic" or len(operation.operands) != 1:
-        return None
-    type_ = mlir.ir.RankedTensorType(operation.result.type)
-    if not type_.has_static_shape or str(type_.element_type) not in ("i8", "i16", "i32", "i64"):
-        return None
-    if prod(type_.shape) * type_.element_type.width > 8 * _MOST_BYTES:
-        return None
-    (map_,) = operation.attributes["indexing_maps"]
-    if mlir.ir.AffineMapAttr(map_).value != mlir.ir.AffineMap.get_identity(type_.rank):
-        return None
-    block = operation.regions[0].blocks[0]
-    value = list(block.operations)[-1].operation.operands[0]
-    while value.owner != block and value.owner.operation.name in _CASTS:
-        value = value.owner.operation.operands[0]
-    if value.owner != block and value.owner.operation.name == _INDEX:
-        return int(mlir.ir.IntegerAttr(value.owner.operation.attributes["dim"]).value)
-    return None
+def _read_numbers(generic: Operation) -> None:
+    """Give an op a constant operand for each axis of known size whose numbers it computes."""
+    numbered: dict[int, list[Operation]] = {}
+    for each in generic.regions[0].blocks[0].operations:
+        if each.operation.name == _INDEX:
+            axis = int(mlir.ir.IntegerAttr(each.operation.attributes["dim"]).value)
+            numbered.setdefault(axis, []).append(each.operation)
+    sizes = all_loop_sizes(generic) if numbered else []
+    axes = [axis for axis in numbered if 0 < sizes[axis] <= _MOST]
+    if axes:
+        with mlir.ir.InsertionPoint(generic), generic.location:
+            constants = [_numbers(sizes[axis]) for axis in axes]
+            block = _with_inputs(generic, constants, axes)
+        first = len(block.arguments) - len(generic.results) - len(axes)
+        for position, axis in enumerate(axes):
+            for index in numbered[axis]:
+                with mlir.ir.InsertionPoint(index), index.location:
+                    number = block.arguments[first + position]
+                    index.result.replace_all_uses_with(mlir.arith.index_cast(index.result.type, number))
+                index.erase()
+        generic.erase()
 
 
-def _replace(operation: Operation, axis: int) -> None:
-    """Let a constant take the place of an op that numbers the elements along `axis`."""
-    type_ = mlir.ir.RankedTensorType(operation.result.type)
-    numbers = np.arange(type_.shape[axis]).reshape([-1 if each == axis else 1 for each in range(type_.rank)])
-    array = np.broadcast_to(numbers, type_.shape).astype(f"i{type_.element_type.width // 8}")
-    attribute = mlir.ir.DenseElementsAttr.get(np.ascontiguousarray(array), type=type_)
-    with mlir.ir.InsertionPoint(operation), operation.location:
-        operation.result.replace_all_uses_with(mlir.arith.constant(type_, attribute))
-    operation.erase()
+def _numbers(count: int) -> Value:
+    """The constant ``0, 1, ..., count - 1`` of 32 bits."""
+    word = mlir.ir.IntegerType.get_signless(32)
+    type_ = mlir.ir.RankedTensorType.get([count], word)
+    return mlir.arith.constant(
+        type_, mlir.ir.DenseElementsAttr.get(np.arange(count, dtype=np.int32), type=type_)
+    )
+
+
+def _with_inputs(generic: Operation, inputs: list[Value], axes: list[int]) -> Block:
+    """The body of a new op in place of `generic`, which has further inputs, each along one of its axes."""
+    ir = mlir.ir
+    maps = list(ir.ArrayAttr(generic.attributes["indexing_maps"]))
+    loops = len(ir.ArrayAttr(generic.attributes["iterator_types"]))
+    counts = list(ir.DenseI32ArrayAttr(generic.attributes[_SEGMENTS]))
+    at = counts[0]
+    along = [ir.AffineMapAttr.get(ir.AffineMap.get(loops, 0, [ir.AffineDimExpr.get(axis)])) for axis in axes]
+    attributes = dict(generic.attributes.items())
+    attributes["indexing_maps"] = ir.ArrayAttr.get([*maps[:at], *along, *maps[at:]])
+    attributes[_SEGMENTS] = ir.DenseI32ArrayAttr.get([at + len(inputs), counts[1]])
+    operands = list(generic.operands)
+    operands[at:at] = inputs
+    results = [result.type for result in generic.results]
+    new = ir.Operation.create("linalg.generic", results, operands, attributes, regions=1)
+    block = generic.regions[0].blocks[0]
+    outs = list(block.arguments)[at:]
+    for value in inputs:
+        block.add_argument(ir.RankedTensorType(value.type).element_type, generic.location)
+    for out in outs:  # they come last
+        out.replace_all_uses_with(block.add_argument(out.type, generic.location))
+    for _ in outs:
+        block.erase_argument(at)
+    block.append_to(new.regions[0])
+    for old, result in zip(generic.results, new.results, strict=True):
+        old.replace_all_uses_with(result)
+    return new.regions[0].blocks[0]
