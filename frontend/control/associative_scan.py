@@ -18,7 +18,7 @@ from ..tracing.frames import current_frame
 from ..tracing.function_scope import keep_dimensions
 from ..tracing.interpreter import as_value, ops
 from ..tracing.locations import user_location_text
-from ..tracing.references import any_alive
+from ..tracing.references import any_in_reach
 from ..tracing.trace import function_name
 from .branches import chosen_branch
 from .carries import typed_tree
@@ -67,7 +67,7 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
         return _one_by_one(combine, xs, axis, reverse)
 
     size = arrays[0].shape[axis]
-    if not isinstance(size, int) or size <= _FEW or current_frame() is None or any_alive():
+    if not isinstance(size, int) or size <= _FEW or current_frame() is None or any_in_reach():
         return tree.unflatten(structure, at_once(arrays))
     types = typed_tree(structure, [ops.type_of(x) for x in arrays])
     index = ops.loop_preference(label=f"associative_scan of {function_name(fn)} over {types}, axis {axis}")

@@ -8,6 +8,7 @@ and gives them their values back, and whoever traced it carries the new ones out
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -78,6 +79,13 @@ def when_used(hook: Callable[[], None]) -> None:
 
 def any_alive() -> bool:
     """Whether there is any reference: programs without one pay nothing more than this question."""
+    return bool(_alive)
+
+
+def any_in_reach() -> bool:
+    """Whether there is any reference that is not garbage: for what decides what a program consists of."""
+    if _alive:
+        gc.collect()
     return bool(_alive)
 
 

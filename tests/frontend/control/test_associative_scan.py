@@ -75,6 +75,14 @@ def test_a_target_takes_one_form_for_value_and_gradient(target: str, fn: Any, lo
     assert text.count('"adze.scan"') == loops
 
 
+def test_garbage_of_references_chooses_no_form() -> None:
+    garbage: list[Any] = [adze.new_ref(np.zeros(2, np.float32))]
+    garbage.append(garbage)
+    del garbage
+    traced = adze.trace(lambda x: lax.associative_scan(xp.add, x), adze.ShapeDtype((64, 4)))
+    assert traced.at_stage("choose-branches", "cpu").count('"adze.scan"') == 1
+
+
 def test_choices_inside_of_a_loop_and_of_captured_values() -> None:
     def run(x: Any, limit: Any) -> Any:
         def step(carry: Any, _: Any) -> Any:
