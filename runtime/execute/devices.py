@@ -74,9 +74,9 @@ class Device:
         "hal",
         "is_cpu",
         "kind",
+        "lock",
         "memory",
         "name",
-        "turn",
     )
 
     def __init__(
@@ -91,11 +91,11 @@ class Device:
         self.is_cpu = kind is DeviceKind.CPU
         # Programs of devices with one memory take each other's buffers; both CPU drivers have the process's.
         self.memory = "host" if self.is_cpu else name
-        self.turn: AbstractContextManager[Any] = (
+        self.lock: AbstractContextManager[Any] = (
             threading.RLock() if kind is DeviceKind.VULKAN else contextlib.nullcontext()
         )
-        """What a thread has while a program runs: of those for a Vulkan device, one at a time. Threads of
-        IREE that let go of operations of two programs may lose it (`compile/faults/crossed_wakeups.py`)."""
+        """What a thread holds while a program runs: a Vulkan device runs one at a time. Operations of two
+        programs may lose it (`compile/faults/crossed_wakeups.py`)."""
         self._process = os.getpid()
         self._local = int(native().MemoryType.DEVICE_LOCAL)
         self._default_usage = int(native().BufferUsage.DEFAULT)

@@ -38,7 +38,7 @@ from .host_calls import (
 )
 from .native import native
 from .transfers import together
-from .waits import Invoke, in_turn, patient
+from .waits import Invoke, locked, patient
 
 if TYPE_CHECKING:
     from iree import runtime as iree_runtime
@@ -77,7 +77,7 @@ class Executable:
         try:
             self._module = native().VmModule.copy_buffer(_vm_instance(), vmfb)
             self._modules = (*(make(_vm_instance()) for make in modules), self._module)
-            with interrupts_of_functions(), self.device.turn:
+            with interrupts_of_functions(), self.device.lock:
                 self._context = _new_context(self._modules, self.device)
         except Exception as error:
             raised = take_raised()  # by a function that the program asks when it is loaded
@@ -306,7 +306,7 @@ class Function:
     def _invoke_of(self, context: iree_runtime.VmContext) -> Invoke:
         invoke = patient(context.invoke) if self._process_bound and self.device.is_cpu else context.invoke
         if self.device.kind is DeviceKind.VULKAN:
-            invoke = in_turn(invoke, self.device.turn)
+            invoke = locked(invoke, self.device.lock)
         return interruptible(invoke) if self._calls_functions else invoke
 
     def _open_again(self) -> None:

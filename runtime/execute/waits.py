@@ -53,14 +53,14 @@ def patient(invoke: Invoke) -> Invoke:
     return invoke_patiently
 
 
-def in_turn(invoke: Invoke, turn: AbstractContextManager[Any]) -> Invoke:
-    """`invoke` for a thread that has the device's `turn` until the call has ended."""
+def locked(invoke: Invoke, lock: AbstractContextManager[Any]) -> Invoke:
+    """`invoke` for a thread that holds `lock` until the call has ended."""
 
-    def invoke_in_turn(function: Any, inputs: Any, results: Any) -> None:
-        with turn:
+    def invoke_locked(function: Any, inputs: Any, results: Any) -> None:
+        with lock:
             return invoke(function, inputs, results)
 
-    return invoke_in_turn
+    return invoke_locked
 
 
 @contextlib.contextmanager

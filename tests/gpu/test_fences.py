@@ -347,7 +347,7 @@ from adze.runtime.execute import program
 fenced, size, threads = sys.argv[1] == "fenced", int(sys.argv[2]), int(sys.argv[3])
 if not fenced:
     compiler.with_awaited_operations = lambda program: program
-    program.in_turn = lambda invoke, turn: invoke
+    program.locked = lambda invoke, lock: invoke
 drawn = np.random.default_rng(0).standard_normal((size, size)).astype(np.float32)
 square = drawn @ drawn.T / size + 2 * np.eye(size, dtype=np.float32)
 slopes = adze.grad(lambda x: xp.log(xp.diagonal(xp.linalg.cholesky(x))).sum())

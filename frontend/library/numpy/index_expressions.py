@@ -26,7 +26,6 @@ from .arithmetic import remainder
 from .promotion import asarray_of, broadcast, same_size, type_text
 
 _FAR: Final = 1 << 62
-_FAR_NARROW: Final = (1 << 31) - 1
 
 
 @dataclass(slots=True, eq=False)
@@ -317,7 +316,7 @@ def wrapped(position: Any, size: Any) -> Any:
     if isinstance(position, Array) and isinstance(size, int):
         known = position.numpy()
         known = np.where(known < 0, known + known.dtype.type(size), known)
-        return Array(np.clip(known, -1, size).astype(INT32) if size <= _FAR_NARROW else known)
+        return Array(np.clip(known, -1, size).astype(INT32) if size <= np.iinfo(INT32).max else known)
     negative = ops.compare(position, full_like(position, 0), direction="LT")
     length = broadcast(count_array(size, position.dtype), position.shape)
     return ops.select(negative, ops.add(position, length), position)

@@ -29,6 +29,7 @@ from ...base import Pass
 from ...ir.aliases import Operation, Value
 from ...ir.functions import functions
 from ..builder import LinalgBuilder
+from ..linalg_ops import linalg_ops
 from ..plan import target_of
 from ..scalars import Scalars
 
@@ -58,15 +59,9 @@ class StartedReductions(Pass):
 
 def _reductions(operation: Operation) -> Iterator[Operation]:
     """The generic ops within that combine elements, also those of loops and branches."""
-    for region in operation.regions:
-        for block in region.blocks:
-            for child in block.operations:
-                inner = child.operation
-                if inner.name == "linalg.generic":
-                    if "reduction" in str(inner.attributes["iterator_types"]):
-                        yield inner
-                else:
-                    yield from _reductions(inner)
+    for inner in linalg_ops(operation):
+        if inner.name == "linalg.generic" and "reduction" in str(inner.attributes["iterator_types"]):
+            yield inner
 
 
 def _replacement(name: str, width: int) -> tuple[str, int] | None:

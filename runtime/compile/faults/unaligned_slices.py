@@ -24,7 +24,8 @@ _STORE: Final = "iree_tensor_ext.dispatch.tensor.store"
 _SEGMENTS: Final = "operandSegmentSizes"
 _VECTOR_BITS: Final = 128
 _TYPE: Final = re.compile(
-    r"(?P<begin>!iree_tensor_ext\.dispatch\.tensor<\w+:tensor<(?:(?:\d+|\?)x)*?)(?P<length>\d+)x(?P<element>[a-z]+(?P<bits>\d+)\w*)>>"
+    r"(?P<begin>!iree_tensor_ext\.dispatch\.tensor<\w+:tensor<(?:(?:\d+|\?)x)*?)"
+    r"(?P<length>\d+)x(?P<element>[a-z]+(?P<bits>\d+)\w*)>>"
 )
 """An array with rows of a known length, whose elements may be in vectors: numbers that are not complex."""
 
@@ -87,12 +88,11 @@ def _hide_length(ir: Any, array: Any) -> None:
     new = _with_size(ir, array, 1, length, [hidden]).result
     for use in list(array.results[0].uses):
         user = use.owner.operation
-        # The sizes of the array follow it: a store has the value before.
-        changed = _with_size(
-            ir, user, 2 if user.name == _STORE else 1, length, [each.type for each in user.results]
-        )
-        at = 1 if user.name == _STORE else 0
-        changed.operands[at] = new
+        place = (
+            1 if user.name == _STORE else 0
+        )  # the sizes of the array follow it: a store has the value before
+        changed = _with_size(ir, user, place + 1, length, [each.type for each in user.results])
+        changed.operands[place] = new
         for old, result in zip(user.results, changed.results, strict=True):
             old.replace_all_uses_with(result)
         user.erase()
