@@ -22,6 +22,7 @@ pytestmark = pytest.mark.gpu
 FORMS: dict[str, Callable[[Any, int, int], Any]] = {
     "elementwise": lambda x, o, n: x[:, o : o + n] * 2,
     "sum": lambda x, o, n: x[:, o : o + n].sum(1),
+    "sum of all": lambda x, o, n: x[:, o : o + n].sum(),
     "softmax": lambda x, o, n: nn.softmax(x[:, o : o + n]),
     "product": lambda x, o, n: x[:, o : o + n] @ x[:n, :24],
     "product by a part": lambda x, o, n: x @ x.T[:, o : o + 16] if n > 16 else x.T @ x[:, o : o + n],

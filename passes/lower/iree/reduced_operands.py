@@ -1,7 +1,8 @@
 """Reductions whose operand IREE computes in their own kernel, and then has no code for on a GPU.
 
-Input: a lowered module. Output: the same, where what computes an operand of a reduction is in a kernel before
-it: the operand is written to memory. It is tried where IREE refused the program as it was.
+Input: a lowered module. Output: the same, where what computes an operand of a reduction, or takes it from a
+larger array, is in a kernel before it: the operand is written to memory. It is tried where IREE refused the
+program as it was.
 
 Symptom: CUDA: `'func.func' op failed to distribute`: the operand is widened in the kernel (i32 to i64, i16 to
 i32, f32 to f64). CUDA and Vulkan: `failed to get neutral element for reduction`, `Failed to get an identity
@@ -49,10 +50,10 @@ def _separate(reduction: Operation) -> None:
 
 
 def _is_computed(value: mlir.ir.Value) -> bool:
-    """Whether linalg computes a value, or what it is a reshape or a part of."""
+    """Whether linalg computes a value or what it is a reshape of, or the value is a part of another."""
     while not isinstance(value.owner, mlir.ir.Block):
         operation = value.owner.operation
-        if operation.name not in ("tensor.expand_shape", "tensor.collapse_shape", "tensor.extract_slice"):
-            return bool(operation.name == "linalg.generic")
+        if operation.name not in ("tensor.expand_shape", "tensor.collapse_shape"):
+            return operation.name in ("linalg.generic", "tensor.extract_slice")
         value = operation.operands[0]
     return False
