@@ -46,6 +46,7 @@ from .libraries import (
     without_libraries,
 )
 from .temporary_files import TemporaryFilesError, check_files_in_memory, check_temporary_files
+from .unshared_rows import with_unshared_rows
 
 # No type is ever changed behind the program's back, and neither paths nor debug text enter the bytes: the
 # same input gives the same file wherever it is built.
@@ -173,13 +174,14 @@ def compile_bytecode(
     is_checked: bool = False,
     tune: TuneKernels | None = None,
     needs_tune: bool = False,
+    has_alternatives: bool = False,
 ) -> CompiledModule:
     """Compile `module` (MLIR bytecode or text) in this process.
 
     A failure is a CompileError; with `reproducer_dir` it leaves a folder there with the module and the
     one-line command that shows the failure again. With `is_checked` a kernel that IREE would compute wrongly
     is a failure too. Kernels that IREE refuses with the tiles of `tune` are compiled without them, unless the
-    program `needs_tune`.
+    program `needs_tune`. A program that `has_alternatives` is refused rather than compiled to slow kernels.
     """
     options = options or CompileOptions()
     started = time.perf_counter()
@@ -195,7 +197,7 @@ def compile_bytecode(
             finish = functools.partial(_finished_without_private_results, finish)
             finish = functools.partial(_finished_without_wrong_copies, finish)
         if target.is_spirv:
-            finish = functools.partial(_finished_without_wrong_lanes, finish)
+            finish = functools.partial(_finished_without_wrong_lanes, finish, has_alternatives)
         vmfb = _compile_in_process(module, invocation, diagnostics, is_checked, tune, finish, needs_tune)
     if vmfb is None:
         raise compile_error(module, target, options, diagnostics, reproducer_dir)
@@ -227,6 +229,7 @@ def compile_with_fallback(
                 is_checked=variant.is_checked,
                 tune=variant.tune,
                 needs_tune=variant.needs_tune,
+                has_alternatives=not is_last,
             )
         except CompileError as error:
             if is_last or isinstance(error, TemporaryFilesError):
@@ -362,17 +365,22 @@ def _finished_without_wrong_copies(
 
 
 def _finished_without_wrong_lanes(
-    finish: Finish, invocation: Invocation, diagnostics: list[Diagnostic], branches: bool
+    finish: Finish,
+    has_alternatives: bool,
+    invocation: Invocation,
+    diagnostics: list[Diagnostic],
+    branches: bool,
 ) -> bytes | None:
-    """What `finish` makes of the program; None for one whose lanes would reduce other elements."""
+    """What `finish` makes of the program without lanes that would reduce other elements."""
     if not invocation.advance(WAY_IS_CHOSEN):
         return None
     chosen = invocation.bytecode()
-    fault = _fault_of_lanes(chosen)
+    unshared = with_unshared_rows(chosen, only_cheap=has_alternatives)
+    fault = _fault_of_lanes(unshared)
     if fault is not None:
         diagnostics.append(Diagnostic("error", fault, None))
         return None
-    changed = with_unaligned_slices(with_strided_bindings(chosen))
+    changed = with_unaligned_slices(with_strided_bindings(unshared))
     if changed is not chosen and not invocation.replace(changed):
         return None
     return finish(invocation, diagnostics, branches)

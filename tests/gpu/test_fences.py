@@ -518,6 +518,7 @@ def test_lanes_that_share_a_sum_have_all_of_its_operand() -> None:
 @pytest.mark.vulkan
 @needs_vulkan
 def test_iree_still_sums_parts_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiler, "with_unshared_rows", lambda chosen, only_cheap: chosen)
     monkeypatch.setattr(compiler, "kernel_with_repeated_rows", lambda chosen: None)
     monkeypatch.setattr(compiler, "kernel_with_squares_of_lanes", lambda chosen: None)  # refuses this one too
     monkeypatch.setattr(two_index_maps, "stored_products", lambda module, reader: set())
@@ -548,6 +549,7 @@ def test_columns_that_lanes_share_are_stored_right(shape: tuple[int, ...]) -> No
 @pytest.mark.vulkan
 @needs_vulkan
 def test_iree_still_stores_parts_of_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiler, "with_unshared_rows", lambda chosen, only_cheap: chosen)
     monkeypatch.setattr(compiler, "kernel_with_repeated_rows", lambda chosen: None)
     monkeypatch.setenv("ADZE_CACHE", "0")
     doubled, _ = adze.jit(doubled_and_summed, device="vulkan")(COLUMNS)
@@ -579,10 +581,13 @@ def test_kernels_with_squares_of_lanes_are_refused(target: str, monkeypatch: pyt
     assert found[-1] is None
 
 
-def test_a_process_of_its_own_refuses_them_too() -> None:
-    module = adze.trace(of_a_square, *squares(8, 0)).lower("vulkan:lavapipe").mlir().encode()
-    with pytest.raises(CompileError, match="lanes would reduce elements that are not theirs"):
-        compile_in_subprocess(module, parse_target("vulkan:lavapipe"))
+def test_a_process_of_its_own_gives_them_a_thread_a_row() -> None:
+    module, target = (
+        adze.trace(of_a_square, *squares(8, 0)).lower("vulkan:lavapipe").mlir(),
+        "vulkan:lavapipe",
+    )
+    usual = compiler.compile_bytecode(module.encode(), parse_target(target))
+    assert compile_in_subprocess(module.encode(), parse_target(target)).vmfb == usual.vmfb
 
 
 @pytest.mark.vulkan
@@ -601,6 +606,7 @@ def test_lanes_that_share_a_square_have_its_elements(size: int) -> None:
 @pytest.mark.vulkan
 @needs_vulkan
 def test_iree_still_spreads_squares_over_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiler, "with_unshared_rows", lambda chosen, only_cheap: chosen)
     monkeypatch.setattr(compiler, "kernel_with_squares_of_lanes", lambda chosen: None)
     monkeypatch.setenv("ADZE_CACHE", "0")
     greatest = [float(adze.jit(of_a_square, device="vulkan")(*squares(8, k))[1]) for k in range(3)]

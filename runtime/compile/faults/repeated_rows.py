@@ -34,7 +34,7 @@ def kernel_with_repeated_rows(chosen: bytes) -> str | None:
     with new_context(foreign_ops=False) as context, ir.Location.unknown():
         module = ir.Module.parse(chosen, context)
         for kernel in kernels_of(module.operation):
-            if is_shared(kernel) and _repeats_rows(ir, kernel):
+            if is_shared(kernel) and has_repeated_rows(ir, kernel):
                 return str(ir.StringAttr(kernel.attributes["sym_name"]).value)
     return None
 
@@ -57,7 +57,7 @@ def is_shared(kernel: Any) -> bool:
     return "translation_info" in attributes and SHARED.decode() in str(attributes["translation_info"])
 
 
-def _repeats_rows(ir: Any, kernel: Any) -> bool:
+def has_repeated_rows(ir: Any, kernel: Any) -> bool:
     """Whether an op uses an elementwise result, which is not made of sums, for more loops than that has."""
     block = kernel.regions[0].blocks[0]
     loops: dict[Any, int] = {}

@@ -31,12 +31,12 @@ def kernel_with_squares_of_lanes(chosen: bytes) -> str | None:
     with new_context(foreign_ops=False) as context, ir.Location.unknown():
         module = ir.Module.parse(chosen, context)
         for kernel in kernels_of(module.operation):
-            if is_shared(kernel) and _has_squares(ir, kernel):
+            if is_shared(kernel) and has_squares(ir, kernel):
                 return str(ir.StringAttr(kernel.attributes["sym_name"]).value)
     return None
 
 
-def _has_squares(ir: Any, kernel: Any) -> bool:
+def has_squares(ir: Any, kernel: Any) -> bool:
     """Whether a reduction has tiles of more than one element along two of its loops that reduce."""
     for child in kernel.regions[0].blocks[0].operations:
         attributes = child.operation.attributes
