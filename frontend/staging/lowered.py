@@ -21,7 +21,7 @@ from ...passes.pipeline import PIPELINE, for_target, run_pipeline
 from ...passes.registry import parse_pipeline
 from ...runtime.artifact.manifest import Manifest, make_manifest, reflection_text
 from ...runtime.compile.cache import CacheKey, CompileCache, cache_key
-from ...runtime.compile.compiler import VECTORIZE_LOOPS, CompileOptions
+from ...runtime.compile.compiler import VECTORIZE_LOOPS, CompileOptions, names_missing_dtype
 from ...runtime.compile.strategy import Facts, compile_program
 from ...runtime.distributed.programs import EXTRA
 from ...runtime.errors import CompileError
@@ -162,7 +162,7 @@ class Lowered(Described):
                 inline=tune or inline_layers,
             )
         except CompileError as error:
-            if not has_loop_kernels(self.module):
+            if not has_loop_kernels(self.module) or names_missing_dtype(error, self.target):
                 raise explained(error, self.program.module, self.target) from None
             return self._with_host_loops()._build_host_loops(options, dump)
         return built.vmfb, {

@@ -1,10 +1,14 @@
-"""The ops of linalg in a lowered function, with those in its loops."""
+"""The ops of linalg in a lowered function, with those in its loops, and what they begin with."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from ..ir.aliases import Operation
+from ...dialects import mlir
+from ..ir.aliases import Operation, Value
+
+VIEWS: Final = ("tensor.expand_shape", "tensor.collapse_shape")
 
 
 def linalg_ops(operation: Operation) -> Iterator[Operation]:
@@ -17,3 +21,10 @@ def linalg_ops(operation: Operation) -> Iterator[Operation]:
                     yield inner
                 else:
                     yield from linalg_ops(inner)
+
+
+def is_filled(value: Value) -> bool:
+    """Whether all elements of a value are one number that fills it."""
+    while not isinstance(value.owner, mlir.ir.Block) and value.owner.name in VIEWS:
+        value = value.owner.operands[0]
+    return not isinstance(value.owner, mlir.ir.Block) and value.owner.name == "linalg.fill"

@@ -79,6 +79,7 @@ NO_CONSTANT_EXPRESSIONS: Final = "--iree-opt-const-expr-hoisting=false"
 """For programs that compute nothing of constants alone: IREE does not look for it."""
 
 _KERNEL_PHASE: Final = "flow"
+_NO_SUCH_TYPE: Final = ("failed to legalize operation", "failed to convert SPIR-V type")
 WITHOUT_TILES: Final = "IREE refused the tiles of kernels"
 MACHINE_PHASE: Final = "vm"
 """The phase in which a program is code for IREE's virtual machine."""
@@ -214,7 +215,8 @@ def compile_with_fallback(
     """Compile the first of `variants` that IREE accepts.
 
     Tuned forms come first and the plain form last: IREE refuses some combinations of per-op configurations
-    that nothing but trying tells. The last failure is the one raised.
+    that nothing but trying tells. The last failure is the one raised, and one that each other form would have
+    is the last: that the target lacks a dtype.
     """
     rejected: list[tuple[str, str]] = []
     started = time.perf_counter()
@@ -232,13 +234,22 @@ def compile_with_fallback(
                 has_alternatives=not is_last,
             )
         except CompileError as error:
-            if is_last or isinstance(error, TemporaryFilesError):
+            if is_last or isinstance(error, TemporaryFilesError) or names_missing_dtype(error, target):
                 raise
             rejected.append((variant.name, error.message))
             continue
         seconds = time.perf_counter() - started
         return replace(compiled, variant=variant.name, rejected=tuple(rejected), seconds=seconds)
     raise ValueError("compile_with_fallback needs at least one variant")
+
+
+def names_missing_dtype(error: CompileError, target: Target) -> bool:
+    """Whether IREE refused an op for float64, which `target` has no arithmetic for, in any form.
+
+    Integers of 64 bits are made of halves where a device lacks them: another form may need none.
+    """
+    is_about_types = any(text in error.message for text in _NO_SUCH_TYPE)
+    return is_about_types and "f64" in target.missing_dtypes and "f64" in error.message
 
 
 # --- in process --------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Scatters of elements that are slices of what was computed, on Vulkan: IREE's compiler died of them."""
+"""Scatters of few elements: what IREE's compilers died of on Vulkan, and refused for CUDA."""
 
 from __future__ import annotations
 
@@ -11,8 +11,13 @@ import pytest
 
 import adze
 import adze.numpy as xp
+from adze import lax
+from adze.passes.lower.forms import scatter
+from adze.runtime.compile import strategy
+from adze.runtime.errors import CompileError
 
 from .drivers import needs_vulkan
+from .fake_cuda import needs_compiler, on_ptx_machine
 from .test_fences import compiled_apart
 
 pytestmark = pytest.mark.gpu
@@ -50,6 +55,45 @@ def test_scattered_elements_are_numpys() -> None:
     got = adze.jit(scattered, device="vulkan")(ROWS, X, np.int32(1))
     assert [float(rows[1, 0]) for rows in map(np.asarray, got)] == [4, 1, 3, 2, 2, 2] * 2
     assert all(not np.asarray(rows)[[0, 2]].any() for rows in got)
+
+
+BEGUN: dict[str, Callable[[Any], Any]] = {
+    "sorted": lambda x: xp.sort(x[0]).at[PLACES].add(x[1, :3]) * x[0],
+    "greatest": lambda x: xp.sort(x[0]).at[PLACES].max(x[1, :3]) * x[0],
+    "rows": lambda x: xp.sort(x, axis=0).at[PLACES].add(x[:3]) * x,
+    "gradient": adze.grad(lambda x: (x * lax.cummax(x, axis=1)).sum()),
+}
+"""What goes on with a scatter into what another kernel made, or into zeros."""
+
+
+@pytest.mark.parametrize("name", BEGUN)
+def test_scatters_into_other_kernels_arrays_compile_in_their_first_form(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(strategy, "FORMS", tuple(form for form in strategy.FORMS if form.name == "tuned"))
+    x = adze.ShapeDtype((64, 64))
+    assert adze.trace(BEGUN[name], x).lower("cuda:sm_80").compile(cache=False).vmfb
+
+
+def test_iree_still_refuses_to_begin_with_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scatter, "copied", lambda ctx, x, dtype: x)
+    monkeypatch.setattr(strategy, "FORMS", tuple(form for form in strategy.FORMS if form.name == "tuned"))
+    lowered = adze.trace(BEGUN["sorted"], adze.ShapeDtype((64, 64))).lower("cuda:sm_80")
+    with pytest.raises(CompileError, match="failed to bufferize op"):
+        lowered.compile(cache=False)
+
+
+@needs_compiler
+def test_scatters_into_other_kernels_arrays_compute() -> None:
+    said = on_ptx_machine("""
+from tests.gpu.test_scattered_elements import BEGUN
+x = np.random.default_rng(0).standard_normal((64, 64)).astype(np.float32)
+for name, function in BEGUN.items():
+    got, want = (np.asarray(adze.jit(function, device=device)(x)) for device in ("cuda:0", "cpu"))
+    said[name] = float(abs(got - want).max() / abs(want).max())
+""")
+    assert list(said) == list(BEGUN)
+    assert max(said.values()) < 1e-5
 
 
 @pytest.mark.thorough

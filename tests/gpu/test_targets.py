@@ -11,8 +11,9 @@ import adze
 import adze.numpy as xp
 from adze import ShapeDtype, lax
 from adze.dialects.errors import AdzeError
+from adze.runtime.compile import compiler
 from adze.runtime.errors import CompileError
-from adze.runtime.targets import parse_target, target_names
+from adze.runtime.targets import Target, parse_target, target_names
 
 pytestmark = pytest.mark.gpu
 
@@ -83,3 +84,19 @@ def test_a_family_that_lacks_a_dtype_is_named(dtype: Any, name: str, lacking: st
     assert caught.value.message == f"adze.mul cannot be compiled: it computes {kind}, and {lacking}"
     assert caught.value.where is not None and "test_targets.py" in caught.value.where
     assert caught.value.op == "adze.mul"
+
+
+@pytest.mark.parametrize("name", ["vulkan:adreno", "metal"])
+def test_no_other_form_is_tried_without_float64(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[Target] = []
+
+    def noted(module: bytes, target: Target, *rest: Any, **options: Any) -> compiler.CompiledModule:
+        tried.append(target)
+        return compile_bytecode(module, target, *rest, **options)
+
+    compile_bytecode = compiler.compile_bytecode
+    monkeypatch.setattr(compiler, "compile_bytecode", noted)
+    lowered = adze.trace(lambda x: xp.linalg.eigh(x)[0], ShapeDtype((8, 8), np.float64)).lower(name)
+    with pytest.raises(CompileError, match="has no such arithmetic"):
+        lowered.compile(cache=False)
+    assert len(tried) == 1

@@ -15,8 +15,9 @@ from ....dialects import mlir
 from ....dialects.ops.indexing.scatter import Updates
 from ....dialects.ops.indexing.windows import WindowMap, scatter_window
 from ....dialects.types import INT32, INT64
+from ....runtime.targets import TargetKind
 from ..builder import LinalgBuilder, Size, Value
-from ..iree.overwritten_arguments import owned
+from ..iree.overwritten_arguments import copied, owned
 from ..lowering import LoweringContext
 from ..tuning import configuration
 from .indexing import (
@@ -29,7 +30,7 @@ from .indexing import (
 )
 from .movement import reshape
 from .scattered_rows import scatter_by_kernel, scatters_by_kernel
-from .tensor_ops import convert_elements, size_product
+from .tensor_ops import broadcast_number, convert_elements, size_product
 
 
 def lower_scatter(
@@ -67,7 +68,7 @@ def lower_scatter(
         folded = _folded(
             ctx,
             own.kind,
-            reshape(b, owned(ctx, x, ctx.result_type.dtype), [rows, columns]),
+            reshape(b, _begun(ctx, x), [rows, columns]),
             reshape(b, where, [count]),
             reshape(b, updates, [count, columns]),
         )
@@ -163,6 +164,20 @@ def _folded(ctx: LoweringContext, kind: str, rows: Value, where: Value, updates:
     return b.generic(
         [places, b.materialise(updates)], [rows], maps, ["parallel", "parallel", "reduction"], body
     )
+
+
+def _begun(ctx: LoweringContext, x: Value) -> Value:
+    """What a scatter as a reduction begins with: a number that fills `x`, else `x`, which it may write into.
+
+    Observed: for CUDA IREE refuses a reduction that begins with an array that is in memory, where its kernel
+    goes on with the result ("failed to bufferize op"). A copy of the array is made in that kernel.
+    """
+    b = ctx.builder
+    dtype = ctx.result_type.dtype
+    number = broadcast_number(x)
+    if number is not None and getattr(number.owner, "name", "") == "arith.constant":
+        return b.fill(mlir.tensor.extract(number, []), b.shape(x), dtype)
+    return copied(ctx, x, dtype) if ctx.target.kind is TargetKind.CUDA else owned(ctx, x, dtype)
 
 
 def _emit_scatter(

@@ -19,7 +19,7 @@ from ..kernels.scattering import Meeting, scatter_rows
 from ..lowering import LoweringContext
 from ..scalars import Scalars
 from ..tuning import configuration
-from .tensor_ops import expand_axes
+from .tensor_ops import broadcast_number, expand_axes
 
 _OF_FLOATS: Final = {"add": "addf", "mul": "mulf"}
 _OF_INTEGERS: Final = {"add": "addi", "mul": "muli"}
@@ -56,22 +56,8 @@ def scatter_by_kernel(
 
 def _one_update(ctx: LoweringContext, updates: Value) -> Value:
     """Updates `[1, 1]` where all elements are one that is broadcast, so that they need no memory."""
-    value = updates
-    while (name := _producer(value)) in ("tensor.expand_shape", "tensor.collapse_shape"):
-        value = value.owner.operands[0]
-    if name != "linalg.generic" or len(value.owner.operands) != 2:
-        return updates
-    source = value.owner.operands[0]
-    first = value.owner.regions[0].blocks[0]
-    is_forwarded = list(first.operations[0].operands) == [first.arguments[0]]
-    if mlir.ir.RankedTensorType(source.type).rank or len(first.operations) != 1 or not is_forwarded:
-        return updates
-    return expand_axes(ctx.builder, source, [], [1, 1])
-
-
-def _producer(value: Value) -> str:
-    owner = value.owner
-    return "" if isinstance(owner, mlir.ir.Block) else owner.operation.name
+    source = broadcast_number(updates)
+    return updates if source is None else expand_axes(ctx.builder, source, [], [1, 1])
 
 
 def _combination(ctx: LoweringContext, kind: str, dtype: np.dtype) -> tuple[Callable[..., Value], bool]:

@@ -173,3 +173,22 @@ def units_beside(present: Sequence[bool]) -> list[list[int]]:
         else:
             waiting.append(position)
     return groups
+
+
+def broadcast_number(value: Value) -> Value | None:
+    """The array without axes that an op has broadcast to `value`, or to what it is a reshape of."""
+    while (name := _producer(value)) in ("tensor.expand_shape", "tensor.collapse_shape"):
+        value = value.owner.operands[0]
+    if name != "linalg.generic" or len(value.owner.operands) != 2:
+        return None
+    source = value.owner.operands[0]
+    first = value.owner.regions[0].blocks[0]
+    is_forwarded = list(first.operations[0].operands) == [first.arguments[0]]
+    if mlir.ir.RankedTensorType(source.type).rank or len(first.operations) != 1 or not is_forwarded:
+        return None
+    return source
+
+
+def _producer(value: Value) -> str:
+    owner = value.owner
+    return "" if isinstance(owner, mlir.ir.Block) else owner.operation.name
