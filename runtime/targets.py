@@ -83,8 +83,13 @@ def parse_target(text: str | Target) -> Target:
         return _cuda_target(detail)
     if kind == "rocm":
         return _rocm_target(detail)
-    if text.strip() == "metal":
+    if kind == "metal" and not detail:
         return _METAL
+    if kind == "metal":
+        raise TargetError(
+            f"unknown target {text!r}: the target metal has no details",
+            hint="write 'metal': the driver of each of Apple's GPUs compiles its kernels",
+        )
     raise TargetError(
         f"unknown target {text!r}: expected cpu, vulkan, cuda or rocm, each optionally with a detail after a "
         "colon, or metal",

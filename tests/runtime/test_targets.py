@@ -88,7 +88,7 @@ def test_cuda_computes_f64_math_itself_and_defaults_to_portable_ptx() -> None:
         ),
         ("", "unknown target '': expected cpu, vulkan, cuda or rocm"),
         ("rocm:gfx1", "unknown ROCm architecture 'gfx1' in target 'rocm:gfx1': expected one of gfx942, "),
-        ("metal:m1", "unknown target 'metal:m1': expected cpu, vulkan, cuda or rocm"),
+        ("metal:m1", "unknown target 'metal:m1': the target metal has no details"),
         ("cpu:zenver5", "unknown CPU 'zenver5' in target 'cpu:zenver5': expected one of generic, x86-64, "),
         (
             "vulkan:foo",
