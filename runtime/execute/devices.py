@@ -7,13 +7,12 @@ where Python clears them last. Nothing of IREE is imported before the first devi
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import enum
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,7 +24,7 @@ from .gpu_drivers import Absence, GpuFacts, absence_of, are_peers, enter_cuda, f
 from .gpu_faults import transfer_error
 from .native import native
 from .transfers import forget_pinned, release_pinned, send
-from .waits import nice_waiting
+from .waits import DeviceLock, NoLock, nice_waiting
 
 if TYPE_CHECKING:
     import numpy as np
@@ -91,11 +90,10 @@ class Device:
         self.is_cpu = kind is DeviceKind.CPU
         # Programs of devices with one memory take each other's buffers; both CPU drivers have the process's.
         self.memory = "host" if self.is_cpu else name
-        self.lock: AbstractContextManager[Any] = (
-            threading.RLock() if kind is DeviceKind.VULKAN else contextlib.nullcontext()
-        )
+        self.lock = DeviceLock() if kind is DeviceKind.VULKAN else NoLock()
         """What a thread holds while a program runs: a Vulkan device runs one at a time. Operations of two
-        programs may lose it (`compile/faults/crossed_wakeups.py`)."""
+        programs may lose it (`compile/faults/crossed_wakeups.py`). A function that a program calls lets
+        others have it: it may wait for their threads."""
         self._process = os.getpid()
         self._local = int(native().MemoryType.DEVICE_LOCAL)
         self._default_usage = int(native().BufferUsage.DEFAULT)

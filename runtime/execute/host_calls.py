@@ -135,7 +135,8 @@ def _entry(site: HostSite, name: str) -> Callable[..., Any]:
         assert site is not None
         try:
             arrays = [_array(r, dtype, device) for r, dtype in zip(references, site.operands, strict=True)]
-            results = site.function(arrays)
+            with device.lock.released():
+                results = site.function(arrays)
             if site.gives != ARRAYS:
                 return _plain(site.gives, results[0])
             views = [from_host(r, device, copy=True).view.ref for r in results]

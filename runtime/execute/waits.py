@@ -53,7 +53,62 @@ def patient(invoke: Invoke) -> Invoke:
     return invoke_patiently
 
 
-def locked(invoke: Invoke, lock: AbstractContextManager[Any]) -> Invoke:
+class DeviceLock:
+    """What a thread holds while a program of its runs on a device that runs one at a time.
+
+    The thread may take it again, as a Python function does that a program calls and that runs another one.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._depth = 0  # how often its holder has taken it
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        self._depth += 1
+
+    def __exit__(self, *exception: object) -> None:
+        self._depth -= 1
+        self._lock.release()
+
+    @contextlib.contextmanager
+    def released(self) -> Iterator[None]:
+        """Let other threads have the lock, which the calling thread holds, until the statement has ended."""
+        depth, self._depth = self._depth, 0
+        for _ in range(depth):
+            self._lock.release()
+        try:
+            yield
+        finally:
+            self._take(depth)
+
+    def _take(self, depth: int) -> None:
+        """Take the lock `depth` times, also where Ctrl-C ends the wait for it: the program still runs."""
+        interrupt = None
+        while depth:  # others have changed `_depth` until this thread holds the lock
+            try:
+                self._lock.acquire()
+                depth, self._depth = depth - 1, self._depth + 1
+            except KeyboardInterrupt as error:
+                interrupt = error
+        if interrupt is not None:
+            raise interrupt
+
+
+class NoLock:
+    """As `DeviceLock`, of a device that runs programs side by side."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: object) -> None:
+        pass
+
+    def released(self) -> AbstractContextManager[None]:
+        return contextlib.nullcontext()
+
+
+def locked(invoke: Invoke, lock: DeviceLock | NoLock) -> Invoke:
     """`invoke` for a thread that holds `lock` until the call has ended."""
 
     def invoke_locked(function: Any, inputs: Any, results: Any) -> None:

@@ -1,7 +1,8 @@
 """Programs for Vulkan that ask for memory while earlier operations of theirs are under way.
 
 Input: a program compiled as far as IREE's phase `hal`. Output: the same program, in which the host waits for
-what it has handed to the device before it asks for memory, and at the end of each block. An operation that
+what it has handed to the device before it asks for memory, before it calls a function, which may be one of
+this process that lets programs of other threads run, and at the end of each block. An operation that
 gets memory which an earlier one gives back is kept until then, and so are those behind it. The threads that
 let go of them wake the driver's queue, each by the next number of a semaphore, without a lock: the greater
 number may come first, and Vulkan allows no smaller one behind it (VUID-VkSemaphoreSignalInfo-value-03258).
@@ -25,6 +26,7 @@ _QUEUE: Final = "device.queue."  # in bytecode the names of dialects are elsewhe
 _ALLOCATION: Final = "hal.device.queue.alloca"
 _FUNCTIONS: Final = ("util.func", "util.initializer")
 _BRANCHES: Final = "cf."
+_CALL: Final = "util.call"
 _MESSAGE: Final = "failed to wait for an operation of the device"
 
 
@@ -52,12 +54,12 @@ def _blocks(module: Any) -> Iterator[Any]:
 
 
 def _await_in(ir: Any, block: Any) -> int:
-    """Let a block wait before allocations and before it branches; how often it does."""
+    """Let a block wait before allocations, before calls and before it branches; how often it does."""
     under_way: list[Any] = []
     count = 0
     for operation in [each.operation for each in block.operations]:
         name = operation.name
-        if under_way and (name == _ALLOCATION or name.startswith(_BRANCHES)):
+        if under_way and (name in (_ALLOCATION, _CALL) or name.startswith(_BRANCHES)):
             await_before(ir, operation, under_way, _MESSAGE)
             under_way = []
             count += 1

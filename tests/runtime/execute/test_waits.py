@@ -15,7 +15,7 @@ import pytest
 
 import adze
 from adze.runtime.execute import waits
-from adze.runtime.execute.waits import patient
+from adze.runtime.execute.waits import DeviceLock, patient
 
 from ...gpu.drivers import needs_vulkan
 
@@ -155,3 +155,75 @@ print([os.getpriority(os.PRIO_PROCESS, t) for t, s in _busy_seconds().items() if
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert all(niceness > 0 for niceness in ast.literal_eval(done.stdout)), done.stderr
+
+
+def test_a_lock_that_is_released_is_taken_as_often_again() -> None:
+    lock, order = DeviceLock(), []
+
+    def other() -> None:
+        with lock, lock:
+            order.append("other")
+
+    with lock, lock:
+        thread = threading.Thread(target=other)
+        with lock.released():
+            thread.start()
+            thread.join(20)
+            with lock, lock.released():
+                order.append("within")
+        late = threading.Thread(target=other)
+        late.start()
+        late.join(0.05)
+        order.append("held")
+    late.join(20)
+    assert order == ["other", "within", "held", "other"]
+
+
+def test_a_lock_is_released_where_the_function_raises() -> None:
+    lock = DeviceLock()
+    with pytest.raises(ValueError, match="not today"), lock, lock.released():
+        raise ValueError("not today")
+    taken = in_a_thread(lambda: lock.__enter__() or lock.__exit__() or "taken")
+    assert taken == "taken"
+
+
+RANKS_ON_ONE_DEVICE = """
+import threading
+import numpy as np
+import adze
+
+both = threading.Barrier(2, timeout=60)
+
+def meet(x):
+    both.wait()
+    return x + np.float32(1)
+
+def calling(function, before, after):
+    spec = adze.ShapeDtype((3,), "float32")
+    program = lambda x: adze.pure_callback(function, spec, x * before) * after
+    return adze.jit(program, device="vulkan")
+
+met = calling(meet, 2, 3)
+met_within = calling(lambda x: np.asarray(met(x)), 1, 1)
+results = []
+
+def call(program):
+    results.append(np.asarray(program(np.ones(3, np.float32))))
+
+for program in (met, met_within):
+    threads = [threading.Thread(target=call, args=[program]) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+print([[float(x) for x in result] for result in results])
+"""
+
+
+@pytest.mark.vulkan
+@needs_vulkan
+def test_functions_of_two_threads_meet_while_their_programs_run_on_one_device() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", RANKS_ON_ONE_DEVICE], capture_output=True, text=True, timeout=120
+    )
+    assert ast.literal_eval(done.stdout) == [[9.0] * 3] * 4, done.stderr
