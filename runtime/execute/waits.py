@@ -25,6 +25,7 @@ Invoke = Callable[[Any, Any, Any], None]
 _LEFT_OVER: Final = 10
 """The niceness of threads that ask without a pause: a tenth of the CPU of a thread that works beside them."""
 _WATCHED: Final = 0.01  # seconds
+_LOOKS: Final = 8
 _TASKS: Final = "/proc/self/task"
 
 
@@ -122,28 +123,37 @@ def locked(invoke: Invoke, lock: DeviceLock | NoLock) -> Invoke:
 def nice_waiting(is_on_cpu: bool) -> Iterator[None]:
     """Make threads that begin in the statement and ask without a pause nice, if `is_on_cpu`, on Linux.
 
-    They are known by their being on a CPU, or waiting for one, all the time after the statement. Python's
-    own threads are not changed.
+    They are known by never sleeping after the statement: whenever one looks, they are on a CPU or wait for
+    one. Python's own threads are not changed.
     """
-    before = _busy_seconds() if is_on_cpu and sys.platform == "linux" else None
-    yield
-    if before is None:
+    if not is_on_cpu or sys.platform != "linux":
+        yield
         return
-    began = {task: busy for task, busy in _busy_seconds().items() if task not in before}
-    time.sleep(_WATCHED)
-    own = {thread.native_id for thread in threading.enumerate()}
-    for task, busy in _busy_seconds().items():
-        if task not in own and busy - began.get(task, busy) > _WATCHED / 2:
-            with contextlib.suppress(OSError):
-                os.setpriority(os.PRIO_PROCESS, task, _LEFT_OVER)
+    before = _tasks()
+    yield
+    for task in restless_tasks() - before - {thread.native_id for thread in threading.enumerate()}:
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, task, _LEFT_OVER)
 
 
-def _busy_seconds() -> dict[int, float]:
-    """The seconds that each thread of this process was on a CPU or waited for one."""
-    busy: dict[int, float] = {}
+def restless_tasks() -> set[int]:
+    """The threads of this process that do not sleep for a hundredth of a second, by their numbers."""
+    restless = {task for task in _tasks() if _is_awake(task)}
+    for _ in range(_LOOKS):
+        time.sleep(_WATCHED / _LOOKS)
+        restless = {task for task in restless if _is_awake(task)}
+    return restless
+
+
+def _tasks() -> set[int]:
+    """The threads of this process."""
     with contextlib.suppress(OSError):
-        for task in os.listdir(_TASKS):
-            with contextlib.suppress(OSError, ValueError), open(f"{_TASKS}/{task}/schedstat") as file:
-                running, waiting, _ = file.read().split()
-                busy[int(task)] = (int(running) + int(waiting)) / 1e9
-    return busy
+        return {int(task) for task in os.listdir(_TASKS)}
+    return set()
+
+
+def _is_awake(task: int) -> bool:
+    """Whether a thread is on a CPU or waits for one (state R of proc_pid_stat(5), behind the name)."""
+    with contextlib.suppress(OSError), open(f"{_TASKS}/{task}/stat") as file:
+        return file.read().rpartition(") ")[2].startswith("R")
+    return False
