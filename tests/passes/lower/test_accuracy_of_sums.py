@@ -49,7 +49,7 @@ def test_the_sum_of_equal_numbers_is_right_to_seven_digits(name: str) -> None:
 def test_vectors_of_every_size_are_summed_in_parts(size: int) -> None:
     x = np.full(size, TENTH)
     total, mean = adze.jit(lambda x: (anp.sum(x), anp.mean(x)))(x)
-    # Equal numbers round alike: a million of them in the eight lanes of AVX2 come to 2.7e-6, in sixteen to less.
+    # Equal numbers round alike: a million come to 2.7e-6 in the eight lanes of AVX2, to less in sixteen.
     np.testing.assert_allclose(total, size * np.float64(TENTH), rtol=4e-6)
     np.testing.assert_allclose(mean, np.float64(TENTH), rtol=4e-6)
 
