@@ -7,7 +7,6 @@ before True. Complex numbers are compared by real part, then by imaginary part (
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -95,7 +94,7 @@ class Sort(Op):
         b: Builder, size: Size, operands: Values, batched: Sequence[bool], *, attributes: Order
     ) -> Batched:
         spread = [x if has else repeated(b, x, size) for x, has in zip(operands, batched, strict=True)]
-        results = b.sort(*spread, **replace(attributes, axis=attributes.axis + 1).keywords)
+        results = b.sort(*spread, **attributes.replaced(axis=attributes.axis + 1).keywords)
         return results, [True] * len(results)
 
 

@@ -1,6 +1,6 @@
 """What the class check asks of an op: hooks that exist, rules that are stated, attributes as a record."""
 
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -101,9 +101,14 @@ def test_a_record_is_frozen_and_knows_its_declaration() -> None:
     assert {name: a.kind for name, a in Windowed.declared.items()} == {"axes": "ints", "count": "int"}
     assert record.keywords == {"axes": (1, 2), "count": 3}
     assert Windowed.of({"axes": (), "count": 0}).keywords == {"axes": (), "count": 0}
-    assert replace(record, count=4).keywords == {"axes": (1, 2), "count": 4}
+    assert record.replaced(count=4).keywords == {"axes": (1, 2), "count": 4}
+    assert repr(record) == "Windowed(axes=(1, 2), count=3)"
     with pytest.raises(FrozenInstanceError):
         record.count = 5  # type: ignore[misc]
+    with pytest.raises(FrozenInstanceError):
+        del record.count
+    with pytest.raises(TypeError, match="Windowed takes axes, count, and got axes, counts"):
+        Windowed(axes=(), counts=3)  # type: ignore[call-arg]
 
 
 def test_rules_of_an_op_with_a_record_are_called_with_keywords() -> None:

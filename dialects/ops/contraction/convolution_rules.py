@@ -10,7 +10,6 @@ their number is not known.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ...op import Linear
 from ...protocols import Builder, Size, Value, Values
@@ -97,10 +96,10 @@ def batched_convolution(
             return _one_by_one(b, size, lhs, rhs, attributes)
         if batch_groups > 1:
             lhs = merged_batch(b, lhs, lhs_spec[0])
-            grouped = replace(attributes, batch_group_count=batch_groups * size)
+            grouped = attributes.replaced(batch_group_count=batch_groups * size)
         else:
             lhs = merged_batch(b, lhs, lhs_spec[1])
-            grouped = replace(attributes, feature_group_count=feature_groups * size)
+            grouped = attributes.replaced(feature_group_count=feature_groups * size)
         result = b.conv_general(lhs, merged_batch(b, rhs, rhs_spec[0]), **grouped.keywords)
         return split_batch(b, result, out_spec[1], size, inner=b.sizes(rhs)[1 + rhs_spec[0]])
     if batched[0]:

@@ -7,7 +7,6 @@ compositions of it and movement. Sums are carried as `reductions.accumulation_dt
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import prod
 from typing import NamedTuple
 
@@ -64,7 +63,7 @@ class Product(Record):
     def exchanged(self) -> Product:
         """The attributes of the product with its operands exchanged."""
         (i, j), (k, l) = self.contracting, self.batch
-        return replace(self, contracting=(j, i), batch=(l, k))
+        return self.replaced(contracting=(j, i), batch=(l, k))
 
 
 class DotGeneral(Op):
@@ -181,7 +180,7 @@ class DotGeneral(Op):
                 summed[side] = tuple(order[a] for a in attributes.contracting[side])
         if operands == [x, y]:
             return None
-        untransposed = replace(attributes, contracting=(summed[0], summed[1]))
+        untransposed = attributes.replaced(contracting=(summed[0], summed[1]))
         return b.dot_general(operands[0], operands[1], **untransposed.keywords)
 
     @staticmethod

@@ -9,7 +9,6 @@ of a routine, or the body of its callee.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from ...op import Linear, Record, stated, symbol, text
@@ -69,7 +68,7 @@ class Routine(PlainCall):
     ) -> Batched:
         inputs, everything = batched_arrays(b, size, operands, batched)
         body, _, types = engine.batched_callee(b, attributes.callee, everything, all_results=True)
-        mapped = replace(attributes, callee=body, results=types)
+        mapped = attributes.replaced(callee=body, results=types)
         return list(b.routine(*engine.leading(size), *inputs, **mapped.keywords)), [True] * len(types)
 
 
@@ -153,7 +152,7 @@ class LinearRoutine(PlainCall):
         (back,) = engine.batched_rules(
             [attributes.transposed], lambda rules: [engine.batch(rules[0], tuple(everything), True).symbol]
         )
-        mapped = replace(attributes, callee=body, transposed=back, results=types)
+        mapped = attributes.replaced(callee=body, transposed=back, results=types)
         return list(b.linear_routine(*engine.leading(size), *inputs, **mapped.keywords)), [True]
 
     @staticmethod

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Generic
 
 import numpy as np
@@ -142,7 +141,7 @@ class Gather(Op):
         sizes = tuple(
             n if axis in numbers.hidden else window[axis] for axis, n in enumerate(attributes.slice_sizes)
         )
-        return replace(attributes, slice_sizes=sizes).keywords
+        return attributes.replaced(slice_sizes=sizes).keywords
 
     @staticmethod
     def of_block(
@@ -183,7 +182,7 @@ class Gather(Op):
             own = b.array(np.array([k == position for k in range(vector[0])], wide))
             at = b.sub(at, along_last(b.mul(shift, own)))
         nothing = storage(np.zeros((), type_.dtype))
-        found = b.gather(x, at, **replace(attributes, mode="fill", fill_value=nothing).keywords)
+        found = b.gather(x, at, **attributes.replaced(mode="fill", fill_value=nothing).keywords)
         if inside is None:
             return found
         shape = b.sizes(found)
@@ -223,7 +222,7 @@ class Gather(Op):
     ) -> Tangents:
         """The windows of the tangent; what was filled is constant."""
         zero = storage(np.zeros((), b.tensor_type(tangents[0]).dtype))
-        return b.gather(tangents[0], primals[1], **replace(attributes, fill_value=zero).keywords)
+        return b.gather(tangents[0], primals[1], **attributes.replaced(fill_value=zero).keywords)
 
     @staticmethod
     def transpose(

@@ -8,7 +8,6 @@ zero leave the product of the others, extrema that tie share equally.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -59,7 +58,7 @@ class Updates(Record):
 
     def apply(self, b: Builder, kind: str, x: Value, indices: Value, updates: Value) -> Value:
         """The scatter of another `kind` that is like this one."""
-        return b.scatter(x, indices, updates, **replace(self, kind=kind).keywords)
+        return b.scatter(x, indices, updates, **self.replaced(kind=kind).keywords)
 
 
 class Scatter(Op, adds=("functions",)):
