@@ -8,7 +8,7 @@ from typing import Final
 from ...dialects import mlir
 from ..ir.aliases import Operation, Value
 
-VIEWS: Final = ("tensor.expand_shape", "tensor.collapse_shape")
+RESHAPES: Final = ("tensor.expand_shape", "tensor.collapse_shape")
 
 
 def linalg_ops(operation: Operation) -> Iterator[Operation]:
@@ -25,6 +25,6 @@ def linalg_ops(operation: Operation) -> Iterator[Operation]:
 
 def is_filled(value: Value) -> bool:
     """Whether all elements of a value are one number that fills it."""
-    while not isinstance(value.owner, mlir.ir.Block) and value.owner.name in VIEWS:
+    while not isinstance(value.owner, mlir.ir.Block) and value.owner.name in RESHAPES:
         value = value.owner.operands[0]
     return not isinstance(value.owner, mlir.ir.Block) and value.owner.name == "linalg.fill"

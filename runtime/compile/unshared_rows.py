@@ -33,7 +33,8 @@ _MAPS: Final = "indexing_maps"
 class _Reduction:
     """The reduction that decides the tiles of a kernel: the sizes of its loops, None for an unknown one.
 
-    `followers` are the other ops with loops; `is_first`: each of them computes an element of each result.
+    `followers` are the other ops with loops. `is_first` says that the kernel computes nothing before it: each
+    of them computes an element of each result.
     """
 
     operation: Any

@@ -581,7 +581,7 @@ def test_kernels_with_squares_of_lanes_are_refused(target: str, monkeypatch: pyt
     assert found[-1] is None
 
 
-def test_a_process_of_its_own_gives_them_a_thread_a_row() -> None:
+def test_in_a_process_of_its_own_they_have_a_thread_a_row() -> None:
     module, target = (
         adze.trace(of_a_square, *squares(8, 0)).lower("vulkan:lavapipe").mlir(),
         "vulkan:lavapipe",

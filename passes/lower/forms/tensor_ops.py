@@ -14,6 +14,7 @@ from ....dialects.types import COMPLEX
 from ..builder import DYNAMIC, Attribute, LinalgBuilder, Size, Type, Value
 from ..iree.complex_pads import is_padded
 from ..iree.overwritten_arguments import own_array
+from ..linalg_ops import RESHAPES
 
 
 def parse_attribute(b: LinalgBuilder, text: str | None) -> Attribute | None:
@@ -177,7 +178,7 @@ def units_beside(present: Sequence[bool]) -> list[list[int]]:
 
 def broadcast_number(value: Value) -> Value | None:
     """The array without axes that an op has broadcast to `value`, or to what it is a reshape of."""
-    while (name := _producer(value)) in ("tensor.expand_shape", "tensor.collapse_shape"):
+    while (name := _producer(value)) in RESHAPES:
         value = value.owner.operands[0]
     if name != "linalg.generic" or len(value.owner.operands) != 2:
         return None

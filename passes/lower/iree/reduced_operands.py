@@ -24,7 +24,7 @@ from ...base import Pass
 from ...ir.aliases import Operation
 from ...ir.functions import functions
 from ..barriers import compute_barrier
-from ..linalg_ops import VIEWS, is_filled, linalg_ops
+from ..linalg_ops import RESHAPES, is_filled, linalg_ops
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def _is_computed(value: mlir.ir.Value) -> bool:
     """Whether linalg computes a value or what it is a reshape of, or the value is a part of another."""
     while not isinstance(value.owner, mlir.ir.Block):
         operation = value.owner.operation
-        if operation.name not in VIEWS:
+        if operation.name not in RESHAPES:
             return operation.name in ("linalg.generic", "tensor.extract_slice")
         value = operation.operands[0]
     return False

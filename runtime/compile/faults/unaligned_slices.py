@@ -88,9 +88,7 @@ def _hide_length(ir: Any, array: Any) -> None:
     new = _with_size(ir, array, 1, length, [hidden]).result
     for use in list(array.results[0].uses):
         user = use.owner.operation
-        place = (
-            1 if user.name == _STORE else 0
-        )  # the sizes of the array follow it: a store has the value before
+        place = int(user.name == _STORE)  # a store has the value before the array, whose sizes follow it
         changed = _with_size(ir, user, place + 1, length, [each.type for each in user.results])
         changed.operands[place] = new
         for old, result in zip(user.results, changed.results, strict=True):
