@@ -9,25 +9,18 @@ the one list of them is `__init__.pyi`.
 from __future__ import annotations
 
 import importlib
-import os.path
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from .frontend.tracing import imported as _imported  # noqa: F401 (first)
+
+# isort: split
+from .frontend.listed_names import ListedNames as _ListedNames
 from .frontend.tracing import operators as _operators
 
+_names = _ListedNames(globals())
 
-def _listed() -> dict[str, str]:
-    """The module of each name that `__init__.pyi` lists in a line `from MODULE import NAME as NAME`."""
-    with open(os.path.join(os.path.dirname(__file__), "__init__.pyi"), encoding="utf-8") as stub:
-        text = stub.read().replace("import (\n", "import ").replace(",\n)", "")
-    words = [line.split() for line in text.splitlines() if line.startswith("from ")]
-    return {name: module for _, module, _, name, *_ in words}
-
-
-_WHERE = _listed()
-
-__all__ = [*_WHERE]
+__all__ = [*_names.modules]
 
 
 def _array_functions() -> Mapping[str, Callable[..., Any]]:
@@ -76,20 +69,14 @@ def _is_left_out(error: ModuleNotFoundError) -> bool:
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return importlib.import_module(".runtime.distribution", __name__).version()
-    if name not in _WHERE:
-        raise AttributeError(f"module 'adze' has no attribute {name!r}")
     try:
-        if _WHERE[name] == ".":
-            return importlib.import_module(f".{name}", __name__)
-        value = getattr(importlib.import_module(_WHERE[name], __name__), name)
+        return _names.load(name)
     except ModuleNotFoundError as error:
         if not _is_left_out(error):
             raise
         from .runtime.errors import MissingCompilerError
 
         raise MissingCompilerError(f"adze.{name}") from None
-    globals()[name] = value
-    return value
 
 
 def __dir__() -> list[str]:

@@ -209,6 +209,7 @@ def test_engines_compare_no_name_of_an_op(checkout: Path) -> None:
 # The folders and files of frontend/, each importing only from those before it.
 FRONTEND = (
     "errors",
+    "listed_names",
     "tree",
     "written_trees",
     "tracing",
@@ -246,11 +247,14 @@ def module_of(path: Path, checkout: Path) -> str:
 
 
 def modules_imported(path: Path, checkout: Path, modules: Mapping[str, Path]) -> set[str]:
-    """The modules that a file imports, within functions too; `from package import module` is the module."""
+    """The modules that a file imports, within functions too; `from package import module` is the module.
+    What the stub of a package lists counts, since the package imports it when it is used."""
     package = package_of(path, checkout)
+    texts = [text for text in (path, path.with_suffix(".pyi")) if text.exists()]
     sources = [
         (source_of(node, package), alias.name)
-        for node, for_types in import_statements(path)
+        for text in texts
+        for node, for_types in import_statements(text)
         if isinstance(node, ast.ImportFrom) and not for_types
         for alias in node.names
     ]

@@ -17,7 +17,7 @@ from ...tracing.sizes import Dim, minimum
 from .. import numpy as xp
 from ..numpy.arguments import dtype_error, float_value, shape_error
 from ..numpy.promotion import asarray_of, broadcast, broadcast_shapes, promote, same_size, type_text
-from ..numpy.take import gather_at
+from ..numpy.taking import gather_at
 
 # The width at which blocked algorithms stop splitting and loop over columns.
 BLOCK = 128

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..numpy import matrices
 from ..numpy.arguments import argument_error, shape_error
-from ..numpy.einsum import einsum
+from ..numpy.einsums import einsum
 from ..numpy.products import cross as _cross
 from ..numpy.products import outer as _outer
 from ..numpy.promotion import asarray_of, type_text

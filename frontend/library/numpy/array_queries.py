@@ -88,6 +88,9 @@ def to_device(x: Any, device: Any, /) -> Any:
     return Array(from_host(value.numpy(), getattr(device, "name", device)))
 
 
+__array_api_version__ = "2024.12"
+
+
 class Information:
     """What `__array_namespace_info__` of the array API standard says of adze."""
 

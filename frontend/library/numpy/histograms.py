@@ -34,7 +34,7 @@ from .reductions import min as min_of
 from .reductions import sum as sum_of
 from .reshaping import ravel
 from .searching import places_among, where
-from .take import join_positions
+from .taking import join_positions
 
 
 def scatter_count(positions: list[Any], shape: tuple[int, ...], amounts: Any) -> Any:

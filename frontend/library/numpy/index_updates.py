@@ -37,7 +37,7 @@ from .promotion import (
     type_text,
 )
 from .sized_slices import has_sized, positions
-from .take import join_positions
+from .taking import join_positions
 
 _COMBINE: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "set": lambda old, new: new,

@@ -28,7 +28,7 @@ from .index_expressions import (
 )
 from .promotion import asarray_of, broadcast, broadcast_shapes, same_size
 from .sized_slices import has_sized, window
-from .take import gather_at
+from .taking import gather_at
 
 
 def get_index(x: Any, index: Any, outside: OutOfBounds = BY_DEFAULT, fill_value: Any = None) -> Any:

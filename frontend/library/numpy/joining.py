@@ -45,7 +45,7 @@ from .promotion import (
 from .reshaping import atleast_1d, atleast_2d, atleast_3d, moveaxis, ravel
 from .searching import where
 from .sorting import sort
-from .take import take
+from .taking import take
 
 _LONGEST = 60  # characters of a sum of sizes: a loop in Python may join an array with itself again and again
 

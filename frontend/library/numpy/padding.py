@@ -13,7 +13,7 @@ from .arithmetic import add, maximum, minimum, multiply, remainder, subtract
 from .cumulative import part
 from .padding_modes import STATISTICS, by_function, linear_ramp, odd_reflection, statistics
 from .promotion import asarray_of, broadcast, convert, type_text
-from .take import take
+from .taking import take
 
 MODES = (
     "constant",

@@ -26,7 +26,7 @@ from .promotion import asarray_of, convert, type_text
 from .reshaping import expand_dims, ravel, reshape
 from .searching import where
 from .sorting import sort
-from .take import take
+from .taking import take
 
 
 def _refuse_in_place(function: str, inplace: bool) -> None:

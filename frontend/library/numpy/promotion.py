@@ -93,7 +93,7 @@ def is_weak(value: Any) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def promote_types(left: np.dtype, right: np.dtype) -> np.dtype:
+def _promoted(left: np.dtype, right: np.dtype) -> np.dtype:
     """The dtype that two strong dtypes meet in."""
     if left == right:
         return left
@@ -125,7 +125,7 @@ def promote_keys(keys: tuple[Any, ...]) -> tuple[np.dtype, bool]:
     deciding = [k for k in strong if k in INEXACT] or strong
     met = deciding[0]
     for dtype in deciding[1:]:
-        met = promote_types(met, dtype)
+        met = _promoted(met, dtype)
     if weak is None:
         return met, False
     return _with_weak(met, weak), _counts(keys) or _is_above(weak, met)
@@ -202,7 +202,7 @@ def loop_dtypes(ufunc: np.ufunc, keys: tuple[Any, ...]) -> tuple[tuple[np.dtype,
     return tuple(narrowed(d) if d in INTEGERS else WIDE.get(d, d) for d in resolved), weak
 
 
-promotion_caches: Final = (promote_types, promote_keys, loop_dtypes)
+promotion_caches: Final = (_promoted, promote_keys, loop_dtypes)
 """What is remembered of dtypes, and depends on `Floating` and on whether programs for JAX run."""
 
 
@@ -313,12 +313,12 @@ def is_weak_together(arrays_and_dtypes: Any) -> bool:
     return promote_keys(tuple(_key_of_anything(x) for x in arrays_and_dtypes))[1]
 
 
-def promoted_dtypes(a: Any, b: Any) -> np.dtype:
+def promote_types(a: Any, b: Any) -> np.dtype:
     """The dtype that two dtypes meet in: `adze.numpy.promote_types`. Python's types are those of its numbers
     in programs written for JAX, and elsewhere dtypes of 64 bits."""
     if follows_jax():
         return result_type(a, b)
-    return promote_types(as_dtype(a), as_dtype(b))
+    return _promoted(as_dtype(a), as_dtype(b))
 
 
 def _key_of_anything(x: Any) -> Any:

@@ -30,7 +30,7 @@ from .reductions import mean
 from .reductions import sum as sum_of
 from .searching import where
 from .sorting import sort
-from .take import gather_at
+from .taking import gather_at
 
 METHODS: Final = ("linear", "lower", "higher", "midpoint", "nearest", "inverted_cdf")
 

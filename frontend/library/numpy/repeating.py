@@ -27,7 +27,7 @@ from .cumulative import cumsum, part
 from .promotion import asarray_of, broadcast, type_text
 from .reshaping import ravel
 from .searching import places_among
-from .take import take
+from .taking import take
 
 
 def repeat(a: Any, repeats: Any, axis: Any = None, *, total_repeat_length: int | None = None) -> Any:

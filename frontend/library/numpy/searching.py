@@ -32,7 +32,7 @@ from .logic import truth
 from .promotion import asarray_of, broadcast, broadcast_together, convert, promote, type_text
 from .reductions import sum as sum_of
 from .reshaping import atleast_1d, ravel
-from .take import take
+from .taking import take
 
 COPIED: Final = 512
 """Elements of a table that is copied before it is searched: vectors of a kernel take elements from memory of

@@ -25,7 +25,7 @@ from .reductions import sum as sum_of
 from .reshaping import moveaxis, ravel, reshape
 from .searching import nonzero, places_among, where
 from .sorting import argsort, lexsort, sort
-from .take import take
+from .taking import take
 
 FEW: Final = 32  # candidates that each element is compared with, instead of a search among them
 

@@ -28,7 +28,7 @@ from .reshaping import atleast_2d, flip, ravel, transpose
 from .rounding import conj, imag, real
 from .searching import places_among, where
 from .sorting import argsort
-from .take import take
+from .taking import take
 
 
 def convolve(

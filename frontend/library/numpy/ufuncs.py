@@ -126,3 +126,7 @@ def _is_reorderable(like: np.ufunc) -> bool:
 def as_ufunc(like: np.ufunc) -> Callable[[Callable[..., Any]], Ufunc]:
     """Make a function of arrays a `Ufunc` in the manner of NumPy's `like`."""
     return lambda function: Ufunc(function, like)
+
+
+ufunc = Ufunc
+"""The class of `add`, `exp` and the like, under NumPy's name."""
