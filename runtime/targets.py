@@ -59,6 +59,11 @@ class Target:
             self.architecture == "aarch64" or "sse4_1" in self.required_features
         )
 
+    @property
+    def flushes_subnormals(self) -> bool:
+        """Whether IREE's runtime sets the processor to take subnormal numbers for zeros."""
+        return self.kind is TargetKind.CPU and self.architecture in ("aarch64", "x86_64")
+
     def __str__(self) -> str:
         return self.name
 

@@ -141,7 +141,10 @@ class Lowering:
         self.target = target
         self.hints = hints or ModuleHints()
         self.builder = builder or LinalgBuilder(module.context, TargetKind(target.kind))
-        self.builder.scalars.rounds_at_once = target.rounds_at_once
+        scalars = self.builder.scalars
+        scalars.arithmetic = scalars.arithmetic._replace(
+            rounds_at_once=target.rounds_at_once, flushes=target.flushes_subnormals
+        )
         self.functions = ModuleFunctions(module)
         self.kernels = Kernels(module)
         self.imports: dict[str, Type] = {}

@@ -61,6 +61,7 @@ def test_named_cpus_do_not_depend_on_the_machine(text: str, architecture: str, v
     assert (target.architecture, target.vector_bits) == (architecture, vector_bits)
     assert any(flag.startswith(f"--iree-llvmcpu-target-triple={architecture}") for flag in target.flags)
     assert not target.native_f64_math
+    assert target.flushes_subnormals == (architecture != "riscv64")
 
 
 def test_each_x86_level_needs_all_of_the_one_below() -> None:

@@ -14,7 +14,17 @@ from typing import Final
 
 from . import coefficients
 from .pairs import Pair, add_exactly, multiply_exactly, opaque, renormalise
-from .terms import Term, choose, nearest_integer, polynomial, power_of_two, scale, small_to_float, word
+from .terms import (
+    Term,
+    arithmetic,
+    choose,
+    nearest_integer,
+    polynomial,
+    power_of_two,
+    scale,
+    small_to_float,
+    word,
+)
 
 LOG2_E: Final = 1.4426950408889634
 # log(2) in two words; the first has 11 (f64) or 9 (f32) trailing zero bits
@@ -133,19 +143,28 @@ def cosh(x: Term) -> Term:
 
 
 def tanh(x: Term) -> Term:
-    t = _expm1_quarter(clip(x.absolute(), 0.0, 22.0) * 2.0) * 4.0
-    return keep_tiny(x, (t / (t + 2.0)).with_sign_bits(x.sign_bits()))
+    a = x.absolute()
+    k, p = _exp_parts(choose(a > 22.0, 22.0, a) * 2.0)
+    power = power_of_two(k)
+    t = power * p + (power - 1.0)
+    return (t / (t + 2.0)).with_sign_bits(x.sign_bits())
 
 
 def split_exponent(x: Term) -> tuple[Term, Term]:
     """(k, m) with x = 2**k m, sqrt(1/2) <= m < sqrt(2), for positive finite x."""
     form = x.format
+    if arithmetic().flushes:
+        return _split_normal(x)
     small = x < form.smallest
-    scaled = choose(small, x * 2.0 ** (form.mantissa + 2), x)
-    offset = form.pattern(SQRT_HALF)
-    k = (scaled.bits() - offset).shift_sign(form.mantissa)
-    m = (scaled.bits() - (k << form.mantissa)).as_float()
+    k, m = _split_normal(choose(small, x * 2.0 ** (form.mantissa + 2), x))
     return choose(small, k - (form.mantissa + 2), k), m
+
+
+def _split_normal(x: Term) -> tuple[Term, Term]:
+    """`split_exponent` of a normal number."""
+    form = x.format
+    k = (x.bits() - form.pattern(SQRT_HALF)).shift_sign(form.mantissa)
+    return k, (x.bits() - (k << form.mantissa)).as_float()
 
 
 def _log_domain(x: Term, result: Term) -> Term:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .terms import Term, choose, is_reassociation_safe
+from .terms import Term, arithmetic, choose
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Pair:
 
 def add_exactly(x: Term, y: Term) -> Pair:
     """x + y without error, in any order of magnitude."""
-    if is_reassociation_safe():
+    if arithmetic().is_reassociated:
         ordered = x.absolute() >= y.absolute()
         return renormalise(choose(ordered, x, y), choose(ordered, y, x))
     total = x + y
@@ -43,8 +43,8 @@ def renormalise(x: Term, y: Term) -> Pair:
 
 
 def opaque(x: Term) -> Term:
-    """x, under `reassociation_safe` with its last bit cleared, which no algebra on floats sees through."""
-    return x.masked(~1) if is_reassociation_safe() else x
+    """x, where sums are reassociated with its last bit cleared, which no algebra on floats sees through."""
+    return x.masked(~1) if arithmetic().is_reassociated else x
 
 
 def multiply_exactly(x: Term, y: Term) -> Pair:

@@ -18,7 +18,7 @@ from ....dialects.types import BFLOAT16, BOOL, FLOAT16, FLOAT32
 from . import complexes, conversions, integers, reals
 from .complexes import Complex
 from .real_functions import REAL, SHORT
-from .terms import Term, choose, constant, reassociation_safe, rounding_at_once
+from .terms import Arithmetic, Term, choose, constant, emitting_for
 
 if TYPE_CHECKING:
     from iree.compiler import ir
@@ -31,15 +31,12 @@ Direction = Literal["EQ", "NE", "LT", "LE", "GT", "GE"]
 
 
 class Scalars:
-    """One method an op. `dtype` is that of the operands; the result has it too unless the method says.
-
-    `rounds_at_once`: whether the processor rounds to an integer in one instruction.
-    """
+    """One method an op. `dtype` is that of the operands; the result has it too unless the method says."""
 
     def __init__(self, target_kind: TargetKind) -> None:
         self.target_kind = target_kind
-        self.rounds_at_once = False
         self._on_vulkan = target_kind in ("vulkan", "metal")  # both through SPIR-V
+        self.arithmetic = Arithmetic(is_reassociated=self._on_vulkan)
         self._module: ir.Module | None = None
         self._functions: dict[str, ir.Type] = {}
 
@@ -426,12 +423,12 @@ class Scalars:
 
     def _float_code(self, name: str, dtype: np.dtype, *operands: ir.Value) -> ir.Value:
         if dtype.kind == "c":
-            with reassociation_safe(self._on_vulkan), rounding_at_once(self.rounds_at_once):
+            with emitting_for(self.arithmetic):
                 return complexes.FUNCTIONS[name](*(Complex.of(x) for x in operands)).value
         if dtype in (FLOAT16, BFLOAT16):
             wide = [conversions.widen(Term(x)).value for x in operands]
             return conversions.narrow(Term(self._float(name, FLOAT32, *wide)), dtype).value
-        with reassociation_safe(self._on_vulkan), rounding_at_once(self.rounds_at_once):
+        with emitting_for(self.arithmetic):
             return REAL[name](*(Term(x) for x in operands)).value
 
     def _arithmetic(

@@ -10,13 +10,14 @@ the result.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import inf, nan
 from typing import Final
 
 from . import coefficients
 from .exponentials import clip, exp, exp_pair, log
 from .pairs import Pair, square_exactly
-from .terms import Term, choose, polynomial, polynomial_of_halves, word
+from .terms import Term, choose, horner, polynomial, word
 from .trigonometry import cosine_kernel, sine_kernel
 
 TWO_OVER_ROOT_PI: Final = 1.1283791670955126
@@ -31,9 +32,11 @@ DIGAMMA_ROOT: Final = {
 }
 
 
-def _erf_centre(x: Term) -> Term:
-    z = x * x
-    return x + x * polynomial(z, coefficients.ERF[x.width])
+def _erf_centre(x: Term, series: Callable[[Term, Sequence[float]], Term] = polynomial) -> Term:
+    z, (first, *others) = x * x, coefficients.ERF[x.width]
+    if x.width == 32:  # x times the first coefficient may be subnormal
+        return x * horner(z, (1.0 + first, *others))
+    return x + x * series(z, (first, *others))
 
 
 def _erfc_tail(x: Term) -> Term:
@@ -51,7 +54,7 @@ def erf(x: Term) -> Term:
     a = x.absolute()
     if x.width == 32:
         limited = choose(a > 3.93, 3.93, a)  # from where on it is 1
-        tail = polynomial_of_halves(limited - 2.4, coefficients.ERF_TAIL[32])
+        tail = polynomial(limited - 2.4, coefficients.ERF_TAIL[32])
         return choose(a < 1.4, _erf_centre(x), (1.0 - tail).with_sign_bits(x.sign_bits()))
     outer = (1.0 - _erfc_tail(a)).with_sign_bits(x.sign_bits())
     tiny = x * TWO_OVER_ROOT_PI
@@ -71,13 +74,11 @@ def erf_inv(x: Term) -> Term:
     a = x.absolute()
     complement = 1.0 - a
     w = -log(complement * (a + 1.0))
-    inner = polynomial(w - 2.5, coefficients.ERF_INV_CENTRE[x.width])
-    outer = polynomial(
-        clip(w, 0.0, 40.0).sqrt() - word(x.width, 3.0, 4.0), coefficients.ERF_INV_TAIL[x.width]
-    )
+    inner = horner(w - 2.5, coefficients.ERF_INV_CENTRE[x.width])
+    outer = horner(clip(w, 0.0, 40.0).sqrt() - word(x.width, 3.0, 4.0), coefficients.ERF_INV_TAIL[x.width])
     y = a * choose(w < 5.0, inner, outer)
     if x.width == 64:
-        error = choose(a < 0.5, _erf_centre(clip(y, 0.0, 1.0)) - a, complement - erfc(y))
+        error = choose(a < 0.5, _erf_centre(clip(y, 0.0, 1.0), horner) - a, complement - erfc(y))
         step = error * exp(y * y) * (1.0 / TWO_OVER_ROOT_PI)
         y = y - step / (step * y + 1.0)
     tiny = a < word(x.width, 1e-10, 1e-160)

@@ -7,7 +7,7 @@ package are written with it and contain no builder calls. Three facts shape them
 - a multiply and an add may be contracted to one fused operation and may also not be (generic x86-64), so
   nothing here depends on either;
 - IREE's CPU drivers flush denormals, so no intermediate result may need one;
-- Vulkan drivers may simplify (x + c) - c to x (Mesa does), so under `reassociation_safe` rounding errors are
+- Vulkan drivers may simplify (x + c) - c to x (Mesa does), so where sums are reassociated rounding errors are
   computed from values that no algebra on floats sees through.
 """
 
@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -29,36 +29,38 @@ if TYPE_CHECKING:
 
 Number = int | float
 Operand = "Term | Number"
+LONG: Final = 8
+"""So many coefficients: fewer are quicker in one chain."""
 
 
-_reassociation_safe: ContextVar[bool] = ContextVar("reassociation_safe", default=False)
+class Arithmetic(NamedTuple):
+    """What the processor, and the compiler for it, make of floats."""
+
+    is_reassociated: bool = False
+    """The compiler may write a sum of floats in another order."""
+    rounds_at_once: bool = False
+    """The processor rounds to an integer in one instruction."""
+    flushes: bool = False
+    """Subnormal numbers are zeros, as operands and as results."""
 
 
-@contextmanager
-def reassociation_safe(active: bool) -> Iterator[None]:
-    """Within it, code is emitted for a compiler that reassociates floating-point sums."""
-    token = _reassociation_safe.set(active)
-    try:
-        yield
-    finally:
-        _reassociation_safe.reset(token)
-
-
-def is_reassociation_safe() -> bool:
-    return _reassociation_safe.get()
-
-
-_rounds_at_once: ContextVar[bool] = ContextVar("rounds_at_once", default=False)
+_PLAIN: Final = Arithmetic()
+_arithmetic: ContextVar[Arithmetic] = ContextVar("arithmetic", default=_PLAIN)
 
 
 @contextmanager
-def rounding_at_once(active: bool) -> Iterator[None]:
-    """Within it, code is emitted for a processor that rounds to an integer in one instruction."""
-    token = _rounds_at_once.set(active)
+def emitting_for(arithmetic: Arithmetic) -> Iterator[None]:
+    """Within it, code is emitted for this arithmetic."""
+    token = _arithmetic.set(arithmetic)
     try:
         yield
     finally:
-        _rounds_at_once.reset(token)
+        _arithmetic.reset(token)
+
+
+def arithmetic() -> Arithmetic:
+    """What code is emitted for."""
+    return _arithmetic.get()
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +246,7 @@ class Term:
 
     def rounded(self) -> Term:
         """The nearest integer, half to even, by adding 2**mantissa; keeps -0."""
-        if is_reassociation_safe():
+        if arithmetic().is_reassociated:
             return Term(mlir.math.roundeven(self.value))
         power = 2.0**self.format.mantissa
         magnitude = self.absolute()
@@ -253,7 +255,7 @@ class Term:
 
     def floor(self) -> Term:
         """Else without the math op, whose code calls libm on x86-64 before SSE4.1."""
-        if _rounds_at_once.get():
+        if arithmetic().rounds_at_once:
             return Term(mlir.math.floor(self.value))
         nearest = self.rounded()
         return choose(nearest > self, nearest - 1.0, nearest)
@@ -284,19 +286,19 @@ def choose(condition: Term, yes: Term | Number, no: Term | Number) -> Term:
 
 
 def polynomial(x: Term, coefficients: Sequence[float]) -> Term:
-    """Horner's scheme, lowest power first."""
-    start = x.lift(coefficients[-1])
-    return reduce(lambda total, c: total * x + c, reversed(coefficients[:-1]), start)
-
-
-def polynomial_of_halves(x: Term, coefficients: Sequence[float]) -> Term:
-    """The sum of the even powers and of the odd ones, each by Horner's scheme.
-
-    For one of many terms, beside which a processor has little else to do: each multiplication waits for the
-    one before, and these are half as many behind each other.
+    """Lowest power first: a short one by Horner's scheme, a long one as the sum of its even powers and its
+    odd ones (Estrin 1960), since each multiplication waits for the one before.
     """
+    if len(coefficients) < LONG:
+        return horner(x, coefficients)
     square = x * x
     return polynomial(square, coefficients[0::2]) + x * polynomial(square, coefficients[1::2])
+
+
+def horner(x: Term, coefficients: Sequence[float]) -> Term:
+    """`polynomial` in one chain, which rounds less where powers of both signs are large."""
+    start = x.lift(coefficients[-1])
+    return reduce(lambda total, c: total * x + c, reversed(coefficients[:-1]), start)
 
 
 def power_of_two(exponent: Term) -> Term:
@@ -314,7 +316,7 @@ def scale(x: Term, exponent: Term) -> Term:
 def nearest_integer(x: Term) -> tuple[Term, Term]:
     """`x` rounded to an integer, as (integer, float); needs |x| < 2**(mantissa - 2)."""
     form = x.format
-    if is_reassociation_safe():
+    if arithmetic().is_reassociated:
         nearest = x.rounded()
         kind = mlir.ir.IntegerType.get_signless(x.width)
         return Term(mlir.arith.fptosi(kind, nearest.value)), nearest

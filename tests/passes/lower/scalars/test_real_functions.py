@@ -53,6 +53,7 @@ def dtype(request: pytest.FixtureRequest) -> np.dtype:
 @pytest.fixture(scope="module")
 def run(target: tuple[str, str], dtype: np.dtype, thorough: bool) -> Run:
     scalars = Scalars(target[1])  # type: ignore[arg-type]
+    scalars.arithmetic = scalars.arithmetic._replace(flushes=target[1] == "cpu")
     kernels = {op: op_kernel(scalars, op, dtype, 1) for op in UNARY}
     kernels |= {op: op_kernel(scalars, op, dtype, 2) for op in BINARY}
     return compile_kernels(kernels, target[0], joined=not thorough)
@@ -140,6 +141,13 @@ def test_max_and_min_order_signed_zeros(dtype: np.dtype, run: Run) -> None:
     x, y = np.array([0.0, -0.0], dtype), np.array([-0.0, 0.0], dtype)
     assert not np.signbit(run("max", x, y)).any()
     assert np.signbit(run("min", x, y)).all()
+
+
+def test_logarithms_of_subnormal_numbers_are_those_of_zero(dtype: np.dtype, run: Run) -> None:
+    x = np.array([np.finfo(dtype).smallest_subnormal, np.finfo(dtype).tiny / 2, 0.0], dtype)
+    for op in ("log", "log2"):
+        np.testing.assert_array_equal(run(op, x), np.full(3, -np.inf, dtype))
+    np.testing.assert_array_equal(run("pow", x, np.full(3, 0.5, dtype)), np.zeros(3, dtype))
 
 
 def _same_sign(op: str, seen: np.ndarray, expected: np.ndarray) -> None:
