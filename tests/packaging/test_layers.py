@@ -247,14 +247,11 @@ def module_of(path: Path, checkout: Path) -> str:
 
 
 def modules_imported(path: Path, checkout: Path, modules: Mapping[str, Path]) -> set[str]:
-    """The modules that a file imports, within functions too; `from package import module` is the module.
-    What the stub of a package lists counts, since the package imports it when it is used."""
+    """The modules that a file imports, within functions too; `from package import module` is the module."""
     package = package_of(path, checkout)
-    texts = [text for text in (path, path.with_suffix(".pyi")) if text.exists()]
     sources = [
         (source_of(node, package), alias.name)
-        for text in texts
-        for node, for_types in import_statements(text)
+        for node, for_types in import_statements(path)
         if isinstance(node, ast.ImportFrom) and not for_types
         for alias in node.names
     ]
@@ -263,9 +260,12 @@ def modules_imported(path: Path, checkout: Path, modules: Mapping[str, Path]) ->
 
 
 def test_no_file_imports_itself_through_others(checkout: Path) -> None:
-    """Imports within functions count: they only hide a cycle."""
+    """Imports within functions count, and those that a stub lists for its package: they only hide a cycle."""
     modules = {module_of(path, checkout): path for folder in MAY_IMPORT for path in files(checkout / folder)}
-    graph = {name: modules_imported(path, checkout, modules) - {name} for name, path in modules.items()}
+    graph: dict[str, set[str]] = {name: set() for name in modules}
+    for name, path in modules.items():
+        for text in (path, path.with_suffix(".pyi")):
+            graph[name] |= modules_imported(text, checkout, modules) - {name} if text.exists() else set()
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:

@@ -125,6 +125,8 @@ def expm1(x: Term) -> Term:
 
 
 def logistic(x: Term) -> Term:
+    if arithmetic().flushes:  # where exp overflows, the quotient is subnormal
+        return 1.0 / (exp(-x) + 1.0)
     is_positive = x >= 0.0
     # Not the negated absolute value: NVIDIA's assembler takes it for a number when it is NaN.
     e = exp(choose(is_positive, -x, x))
@@ -199,7 +201,7 @@ def _log1p_core(x: Term) -> Term:
 
 
 def log1p(x: Term) -> Term:
-    return keep_tiny(x, choose(x < inf, _log_domain(x + 1.0, _log1p_core(x)), _log_domain(x, x)))
+    return keep_tiny(x, _log_domain(x + 1.0, _log1p_core(x)))
 
 
 def log_pair(x: Term) -> Pair:
