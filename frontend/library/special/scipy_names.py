@@ -165,8 +165,8 @@ def _times_log_of_ratio(p: Any, q: Any) -> Any:
 
 
 def _log_of_ratio(p: Any, q: Any, ratio: Any) -> Any:
-    limits = np.finfo(ratio.dtype) if ratio.dtype.kind == "f" else np.finfo(np.float32)
-    is_out = (ratio < float(limits.tiny)) | (ratio > float(limits.max))
+    limits = xp.finfo(ratio.dtype)
+    is_out = (ratio < limits.smallest_normal) | (ratio > limits.max)
     return xp.where(is_out, xp.log(p) - xp.log(q), xp.log(xp.where(is_out, 1.0, ratio)))
 
 
