@@ -67,3 +67,15 @@ def test_the_last_vector_overlaps_the_one_before(count: int) -> None:
     traced = adze.trace(f, x)
     assert are_of_elements(traced) == [True]
     same(traced.lower().compile()(x), f(x), str(count))
+
+
+def test_a_loop_of_more_arrays_than_a_dispatch_has_is_compiled() -> None:
+    """IREE loads no program with a dispatch of more than 32."""
+
+    def roots(xs: list[Any]) -> Any:
+        step = lambda _, ys: [0.5 * (y + x / y) for x, y in zip(xs, ys, strict=True)]  # noqa: E731
+        return adze.lax.fori_loop(0, 6, step, [x * 0 + 1 for x in xs])
+
+    xs = [np.linspace(1, 4, 500, dtype=np.float32) + k for k in range(24)]
+    for seen, x in zip(adze.jit(roots)(xs), xs, strict=True):
+        np.testing.assert_allclose(seen, np.sqrt(x), rtol=1e-3)

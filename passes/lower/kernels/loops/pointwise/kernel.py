@@ -22,6 +22,7 @@ from ....tuning.texts import has_many_registers
 from ...builder import Array, Number, when
 from ...builder import loop as loop_over
 from ...executable import Kernel, Kernels, Result, stored_element, thread_id, workgroup_id
+from .. import allocations
 from ..build import entry, lower_to_tensors, simplify_tensors
 from ..embed import emit_copy
 from ..iterations import require_few_iterations
@@ -71,6 +72,10 @@ class Plan:
 def code_of(loop: Operation, by_symbol: Mapping[str, Operation], reader: Reader, target: Target) -> Code:
     """The code of a loop; `NotPointwise` or another `KernelError` where it has none."""
     single = single_element(loop, by_symbol, reader)
+    arrays = len(single.operands) + len(single.results)
+    most = allocations.MOST_ARGUMENTS if target.kind is TargetKind.CPU else allocations.MOST_ON_GPUS
+    if arrays > most:
+        raise NotPointwise(f"it works on {arrays} arrays: a dispatch has {most} at most")
     with single.module.context, mlir.ir.Location.unknown():
         lower_to_tensors(single.module, target)
         hide_conditions(single.module)
