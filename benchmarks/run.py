@@ -174,9 +174,11 @@ class Workers:
                 self.stop()
             return row
         status = self.process.poll()
-        why = f"no answer in {self.options.timeout:.0f} s" if status is None else f"process ended: {status}"
+        errors = {"run": f"process ended: {status}"}
+        if status is None:
+            errors = {"limit": f"no answer in {self.options.timeout:.0f} s"}
         self.stop()
-        return {"family": family, "case": case, "times": {}, "differences": {}, "errors": {"run": why}}
+        return {"family": family, "case": case, "times": {}, "differences": {}, "errors": errors}
 
     def answer(self, seconds: float) -> Row | None:
         """The next line of the process, or None if there is none in time."""

@@ -130,7 +130,7 @@ def test_a_case_that_hangs_is_ended() -> None:
             text=True,
         )
         row = workers.measured("loops", "hangs")
-        assert "no answer in" in row["errors"]["run"]
+        assert "no answer in" in row["errors"]["limit"]
         assert workers.process is None
 
 

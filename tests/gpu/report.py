@@ -21,6 +21,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
+from adze.runtime.execute.architectures import is_lavapipe
 from adze.runtime.execute.devices import absence, list_devices
 
 from .programs import TEN
@@ -74,6 +75,11 @@ class Page:
         ]
 
     @property
+    def is_imitated(self) -> bool:
+        """Whether the device is known to be a processor."""
+        return isinstance(self.facts, dict) and is_lavapipe(self.facts["description"])
+
+    @property
     def is_right(self) -> bool:
         """Whether all products are right, all parts have results, and no test fails."""
         parts = [self.facts, *self.products.values(), *self.programs.values()]
@@ -117,7 +123,7 @@ def fill(page: Page, options: argparse.Namespace, write: Callable[[], None]) -> 
             write()
     if page.suites is not None:
         print("running the benchmarks", file=sys.stderr, flush=True)
-        page.benchmarks = measured(page.device, options.suite_seconds)
+        page.benchmarks = measured(page.device, options.suite_seconds, is_imitated=page.is_imitated)
         write()
     for name, arguments in SUITES.items() if page.suites is not None else ():
         assert page.suites is not None

@@ -111,7 +111,7 @@ def test_parts_are_written_as_they_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(report, "attempt", attempt)
     monkeypatch.setattr(report, "suite", lambda arguments, options: report.Suite(Tally(1)))
-    monkeypatch.setattr(report, "measured", lambda device, seconds: Benchmarks((), {}, "stopped"))
+    monkeypatch.setattr(report, "measured", lambda device, seconds, **_: Benchmarks((), {}, "stopped"))
     page, sizes = report.Page("cuda:0"), []
     options = argparse.Namespace(small=True, part_seconds=1, suite_seconds=1)
     report.fill(page, options, lambda: sizes.append(len(page.lines())))
@@ -144,6 +144,28 @@ def test_the_page_has_the_benchmarks() -> None:
     assert "| a / b | 1 |  | 2 |  | results: adze agrees with no other |" in page.lines()
     page.benchmarks = Benchmarks((), {}, "stopped after 5 s")
     assert "No case of the benchmarks was measured: stopped after 5 s." in page.lines()
+
+
+@pytest.mark.parametrize(("is_imitated", "limited_is_right"), [(False, False), (True, True)])
+def test_only_a_gpu_has_to_end_a_benchmark_in_time(is_imitated: bool, limited_is_right: bool) -> None:
+    late = {"case": "rows", "times": {}, "errors": {"limit": "no answer in 90 s"}}
+    crashed = {"case": "rows", "times": {}, "errors": {"run": "process ended: -11"}}
+    wrong = {"case": "rows", "times": {}, "errors": {"limit": "no answer in 90 s", "results": "differ"}}
+    page = report.Page("vulkan:0", FACTS)
+    page.benchmarks = Benchmarks((late,), {}, is_imitated=is_imitated)
+    assert page.is_right == limited_is_right
+    assert "| rows |  |  |  |  | limit: no answer in 90 s |" in page.lines()
+    assert any("no failure." in line for line in page.lines()) == is_imitated
+    for row in (crashed, wrong):
+        page.benchmarks = Benchmarks((late, row), {}, is_imitated=is_imitated)
+        assert not page.is_right
+
+
+def test_a_processor_is_known_by_what_its_driver_says() -> None:
+    lavapipe = {**FACTS, "description": "llvmpipe (LLVM 15.0.6, 256 bits)"}
+    assert report.Page("vulkan:0", lavapipe).is_imitated
+    assert not report.Page("vulkan:0", FACTS).is_imitated
+    assert not report.Page("vulkan:0", report.Failure("lost")).is_imitated
 
 
 CRASHING = """
