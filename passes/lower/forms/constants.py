@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....dialects.ops.control.choices import place
-from ....dialects.types import INT32, INT64, from_storage
+from ....dialects.types import BFLOAT16, FLOAT16, INT32, INT64, from_storage
 from ..builder import Size, SizeOperation, Value
 from ..lowering import LoweringContext
 
@@ -46,8 +46,13 @@ def lower_size_arithmetic(ctx: LoweringContext, m: Size, n: Size) -> Value:
 
 
 def lower_size_to_array(ctx: LoweringContext, n: Size, *, dtype: np.dtype) -> Value:
-    """A number of the host, converted."""
+    """A number of the host, converted; a kernel converts it to a float of two bytes, which the host lacks."""
     b = ctx.builder
+    if dtype in (FLOAT16, BFLOAT16):
+        number = b.host_number(b.size_scalar(n), INT64)
+        return b.elementwise(
+            lambda scalars, _, x: scalars.convert(INT64, dtype, x), (INT64,), dtype, [number], {}
+        )
     return b.host_number(b.scalars.convert(INT64, dtype, b.size_scalar(n)), dtype)
 
 

@@ -19,7 +19,10 @@ _F32: Final = (np.dtype(np.float32),)
 _SOME: Final = tuple(np.dtype(t) for t in (np.float32, np.float64, np.int32, np.complex64))
 
 
-def _reduction(op: str, tolerance: str = "exact", domain: str = "special", empty: bool = True) -> Row:
+def _reduction(
+    op: str, tolerance: str = "exact", domain: str = "special", empty: bool = True, many: str = ""
+) -> Row:
+    """`many`: the domain of many numbers, whose sum must not cancel: each processor adds them otherwise."""
     without_elements = (case(array(0, 3), axes=(0,), only=_SOME), case(array(0, 3), axes=(0, 1), only=_SOME))
     return row(
         op,
@@ -27,7 +30,7 @@ def _reduction(op: str, tolerance: str = "exact", domain: str = "special", empty
         case(array(17, 3, domain=domain), axes=(0,)),
         case(array(2, 5, 3, domain=domain), axes=(0, 2), only=_SOME),
         case(array(5, 7, domain=domain), axes=(0, 1)),
-        case(array(20000, domain=domain), axes=(0,), only=_SOME),
+        case(array(20000, domain=many or domain), axes=(0,), only=_SOME),
         case(array(domain=domain), axes=(), only=_SOME),
         case(array(0, 3, domain=domain), axes=(1,), only=_SOME),
         *(without_elements if empty else ()),
@@ -60,7 +63,7 @@ def _running(op: str, tolerance: str = "exact", domain: str = "special") -> Row:
 
 
 REDUCTIONS: Final = (
-    _reduction("reduce_sum", "sum", "normal"),
+    _reduction("reduce_sum", "sum", "normal", many="positive"),
     _reduction("reduce_prod", "product", "unit"),
     _reduction("reduce_max", empty=False),
     _reduction("reduce_min", empty=False),

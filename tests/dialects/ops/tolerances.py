@@ -48,9 +48,6 @@ TOLERANCES: Final[dict[str, Tolerance]] = {
 }
 LOOSER_ON_GPUS: Final[dict[str, Tolerance]] = {
     "abs": Tolerance(2, "complex: lavapipe rounds ratio * ratio before it adds 1, CPUs and NumPy do not"),
-    "reduce_sum": Tolerance(
-        32, "20,000 numbers that cancel to 26: 30 ulps of it, for a length that is not known", absolute=16
-    ),
 }
 """What a GPU does less exactly than a CPU, by the name of the op."""
 

@@ -44,8 +44,8 @@ def find_problem(
     `edges`: spatial axes at whose ends positions are phases without the taps that see padding; None where
     that is no other sum.
     """
-    if min(image + weights + out) == 0:
-        return None
+    if min(image + weights + out) == 0 or len(out) == 2:
+        return None  # without positions it is a product
     layouts = stored, written
     attributes, (image, weights, out), beside, (stored, written) = _merged(
         attributes, (image, weights, out), tuple(beside), layouts

@@ -262,3 +262,14 @@ def test_gradients_of_a_convolution_without_positions_are_zeros(stride: int, cou
     x = np.ones((3, 2, 1, 2), np.float32)
     for got, like in zip(compiled(x, kernel), (x, kernel), strict=True):
         np.testing.assert_array_equal(got, np.zeros_like(like))
+
+
+def test_a_compiled_convolution_without_positions_is_a_product() -> None:
+    def function(module: Any, x: Any, kernel: Any) -> Any:
+        return module.tanh(module.conv_general_dilated(x, kernel, (), ()) + 1)
+
+    x = RANDOM.normal(size=(3, 64)).astype(np.float32)
+    kernel = RANDOM.normal(size=(32, 64)).astype(np.float32)
+    same(adze.jit(lambda *a: function(lax, *a))(x, kernel), function(jax.lax, x, kernel), 1e-4)
+    ours = adze.jit(adze.grad(lambda *a: function(lax, *a).sum(), argnums=1))(x, kernel)
+    same(ours, jax.grad(lambda *a: function(jax.lax, *a).sum(), argnums=1)(x, kernel), 1e-4)
