@@ -7,12 +7,12 @@ of named dimensions are stated, since a time without its sizes says nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..dialects.dataclass import dataclass
 from .arguments import readable_file
 from .inputs import pair_inputs, read_inputs
 from .reporting import BadUsage, usage

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..dialects.dataclass import dataclass
 from ..dialects.errors import AdzeError
 from .arguments import check_output, read_text
 from .reporting import BadUsage, JsonOption, command, print_json, print_note, print_rows, print_text, usage

@@ -13,9 +13,10 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, BinaryIO, NoReturn
+
+from ..dialects.dataclass import dataclass
 
 
 @dataclass(frozen=True)

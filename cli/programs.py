@@ -12,12 +12,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from ..dialects.dataclass import dataclass
 from ..dialects.errors import AdzeError
 from .arguments import bind_specs
 from .default_dtypes import tracing_dtypes

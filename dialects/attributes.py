@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import FrozenInstanceError, dataclass
+from dataclasses import FrozenInstanceError
 from functools import wraps
 from typing import Any, ClassVar, Final, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
+from .dataclass import dataclass
 from .errors import SizeError, TypeCheckError
 from .symbolic_sizes import NamedSize
 from .types import Dimension

@@ -9,10 +9,11 @@ sharding rules of Shardy (OpenXLA), which propagates divisions by them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import gcd, prod
 from typing import TypeAlias
 
+from .dataclass import dataclass
 from .types import TensorType
 
 Axes: TypeAlias = list[tuple[int, ...]]

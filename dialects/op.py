@@ -10,7 +10,6 @@ be created.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from math import prod
@@ -35,6 +34,7 @@ from .attributes import (
     taking_record,
     text,
 )
+from .dataclass import dataclass
 from .errors import TypeCheckError
 from .types import (
     ANY,

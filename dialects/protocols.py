@@ -27,11 +27,11 @@ user is told that the op is not linear in its operands together.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias, TypeVar
 
 from .builder import core
 from .builder.core import Functions
+from .dataclass import dataclass
 from .generated import builder
 from .op import Linear
 from .types import Shape, Size, TensorType, Value

@@ -8,12 +8,12 @@ Nothing here knows MLIR: the door (`mlir.py`) translates.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final, TypeAlias, TypeVar
 
 import ml_dtypes
 import numpy as np
 
+from .dataclass import dataclass
 from .errors import MeaningLostError, SizeError, TypeCheckError
 from .symbolic_sizes import NamedSize
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import ClassVar
 
 from ..dialects import mlir
+from ..dialects.dataclass import dataclass
 from ..dialects.op import DIALECT, Op
 
 

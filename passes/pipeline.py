@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from ..dialects import mlir
 from ..dialects.collector import paused_collector
+from ..dialects.dataclass import dataclass
 from ..dialects.dialect import OPS
 from ..dialects.errors import AdzeError, OutOfMemoryError
 from ..runtime.targets import Target

@@ -8,10 +8,11 @@ passes of the pipeline and forwards its options to those that have them. A wrong
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Final
 
 from ..dialects import mlir
+from ..dialects.dataclass import dataclass
 from ..dialects.errors import AdzeError
 from .analysis.check_nans import CheckNans
 from .analysis.verify import invalid, verify

@@ -7,10 +7,10 @@ whatever produced it. The function that a transform makes is public and stands b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ..dialects import mlir
 from ..dialects.codec import Codec
+from ..dialects.dataclass import dataclass
 from ..dialects.errors import AdzeError
 from ..dialects.types import FLOATS, TensorType
 from .analysis.verify import verify

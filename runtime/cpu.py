@@ -11,9 +11,10 @@ import ctypes
 import functools
 import hashlib
 import platform
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from ..dialects.dataclass import dataclass
 
 _X86_V2: Final = ("cx16", "pni", "popcnt", "sse4_1", "sse4_2", "ssse3")
 _X86_V3: Final = (*_X86_V2, "abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe")

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from ..dialects.dataclass import dataclass
 from .errors import SettingError
 
 CACHE_SUFFIX: Final = ".entry"

@@ -8,9 +8,9 @@ decides by. Text is parsed once, here; a name that IREE would abort the process 
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from typing import Final
 
+from ..dialects.dataclass import dataclass
 from .cpu import ARM_MODELS, RISCV_MODELS, X86_MODELS, CpuModel, host_cpu
 from .errors import TargetError
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ...dialects.dataclass import dataclass
 from ...runtime.artifact.files import TEMPORARY_SUFFIX, is_left_behind
 from ...runtime.settings import read_settings
 from ..reporting import BadUsage, print_note

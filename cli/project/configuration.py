@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from ...dialects.dataclass import dataclass
 from ..derivations import DERIVATIVES
 from ..reporting import BadUsage
 from .positions import line_of

@@ -11,10 +11,11 @@ import os
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...dialects.dataclass import dataclass
 from ...dialects.errors import AdzeError
 from ...runtime.artifact.files import write_atomically
 from ..arguments import check_output

@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
+from ...dialects.dataclass import dataclass
 from ...runtime.artifact.files import write_atomically
 from ..reporting import BadUsage
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
+from ...dialects.dataclass import dataclass
 from ..reporting import BadUsage, readable_bytes
 
 FORMATS: Final = ("text", "json", "junit", "github")

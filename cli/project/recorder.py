@@ -18,11 +18,12 @@ import importlib.machinery
 import os
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, Final, Literal
 
+from ...dialects.dataclass import dataclass
 from ...runtime.settings import CACHE_SUFFIX, KNOWN_SUFFIX, read_settings
 from ..reporting import FOLDERS
 

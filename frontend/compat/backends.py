@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
+from ...dialects.dataclass import dataclass
 from ..staging.inspection import clear_caches
 from .devices import device_count, devices, local_device_count, local_devices, of_kind, process_index
 

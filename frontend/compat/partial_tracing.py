@@ -9,9 +9,9 @@ zeros, which it does not depend on. Other names are classes that cannot be made 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ...dialects.dataclass import dataclass
 from ...passes.ir.functions import function as function_called
 from ...passes.ir.functions import split_body
 from .. import tree

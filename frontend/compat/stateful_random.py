@@ -6,7 +6,6 @@ Source: `jax/_src/random/stateful_rng.py`.
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import operator
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ...dialects.dataclass import dataclass
 from .. import tree
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.frames import current_frame
@@ -23,7 +23,7 @@ from .modules import ADZE
 
 
 @tree.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class StatefulPRNG:
     """A generator: a typed key, and a reference to the int32 count of the keys drawn from it.
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
+from ...dialects.dataclass import dataclass
 from ...runtime.artifact.manifest import ExportedFunction
 from .. import tree
 from ..sharding.mesh import PartitionSpec

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ...dialects.dataclass import dataclass
 from ...dialects.types import INEXACT
 from ...runtime.artifact.artifact import Contents
 from ...runtime.artifact.manifest import make_manifest

@@ -11,9 +11,9 @@ import base64
 import collections
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
+from ...dialects.dataclass import dataclass
 from .. import tree
 from ..errors import ArgumentError
 from ..tracing.locations import user_location_text

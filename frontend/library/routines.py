@@ -12,11 +12,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable, Sequence
 from contextvars import copy_context
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 
+from ...dialects.dataclass import dataclass
 from ...dialects.routine_arrays import ANY_SIZES, OWN_AXES, takes
 from ...dialects.types import TensorType
 from ...passes.analysis.evaluate import Evaluation, is_watching

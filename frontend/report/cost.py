@@ -6,9 +6,9 @@ program: sizes that only a call states count as 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from ...dialects.dataclass import dataclass
 from ...passes.analysis.cost import Cost, costs, steps
 from .provenance import Locations, Provenance
 

@@ -10,12 +10,13 @@ moves. What fails is named, and the rest is done.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from ...dialects.dataclass import dataclass
 from ...dialects.errors import AdzeError
 from ...runtime.execute.array import DeviceArray, from_host
 from ...runtime.execute.devices import get_device, gpu_facts

@@ -7,10 +7,11 @@ operand, and a constant one above its first use; in a layer, boxes are sorted by
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final
 
 from ...dialects.codec import Codec
+from ...dialects.dataclass import dataclass
 from ...passes.ir.functions import body, functions, is_private, split_body
 from ...runtime.artifact.signature import FunctionSignature
 from .cost import location_text

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from ...dialects.dataclass import dataclass
 from ...runtime.measure.profiles import Kernel
 from .provenance import Provenance
 from .stages import Stage

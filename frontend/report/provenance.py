@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from ...dialects.dataclass import dataclass
 
 Line = tuple[str, int]
 

@@ -5,8 +5,7 @@ Input: what the passes left. Output: nothing but this data; `page.py` and `secti
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...dialects.dataclass import dataclass
 from .kernels import KernelRow
 from .stages import Stages
 

@@ -8,10 +8,10 @@ region behind its end.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any, Final
 
 from ...dialects import mlir
+from ...dialects.dataclass import dataclass
 from ...passes.pipeline import SIMPLIFIED
 from ...runtime.errors import CompileError
 from ...runtime.targets import Target

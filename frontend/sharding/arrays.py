@@ -8,11 +8,11 @@ the elements only where this process has all of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
 
+from ...dialects.dataclass import dataclass
 from ...dialects.types import short_name
 from .. import tree
 from ..errors import ArgumentError, ShardingError, UnsupportedError

@@ -9,12 +9,12 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...dialects.communicator import bound
+from ...dialects.dataclass import dataclass
 from ...passes.partition.choices import Machine, Place, Problem, problem, size_of
 from ...passes.partition.choose import Choice, choose, moved
 from ...passes.pipeline import OPTIMIZE, run_pipeline

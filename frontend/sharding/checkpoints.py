@@ -14,7 +14,6 @@ import os
 import re
 import secrets
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any, Final
@@ -22,6 +21,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...dialects.communicator import Communicator, bound
+from ...dialects.dataclass import dataclass
 from ...dialects.errors import AdzeError
 from ...dialects.types import as_dtype, dtype_name
 from ...runtime.artifact.files import write_atomically

@@ -7,9 +7,9 @@ them, which the pass `partition` reads.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ...dialects.dataclass import dataclass
 from ...passes.partition.text import spec_text
 from .. import tree
 from ..errors import ShardingError

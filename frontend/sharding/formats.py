@@ -6,9 +6,9 @@ Arrays of adze lie row by row; another order is refused.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ...dialects.dataclass import dataclass
 from ..errors import UnsupportedError
 from ..tracing.locations import user_location_text
 

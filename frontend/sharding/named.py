@@ -6,13 +6,13 @@ Input: a mesh and a specification. Output: what says which part of an array each
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from ...dialects.communicator import bound
+from ...dialects.dataclass import dataclass
 from ...passes.partition.layouts import Grid, Spec
 from ..errors import ShapeError, ShardingError
 from ..tracing.layouts import Layout

@@ -6,11 +6,12 @@ Idea: adze numbers ranks where JAX lists devices, so that one object is both.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import total_ordering
 from typing import Final
 
 import numpy as np
+
+from ...dialects.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...dialects.dataclass import dataclass
 from ...dialects.types import TensorType
 from ...runtime.artifact import artifact
 from ...runtime.artifact.manifest import Manifest

@@ -18,9 +18,9 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
+from ...dialects.dataclass import dataclass
 from ...dialects.types import INEXACT
 from .. import tree
 from ..errors import ArgumentError

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ...dialects.dataclass import dataclass
 from ...passes.analysis.cost import costs
 from ...passes.ir.pretty import pretty
 from ...runtime.artifact.artifact import Contents

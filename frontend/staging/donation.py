@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ...dialects.dataclass import dataclass
 from .. import tree
 from ..errors import ArgumentError, DeletedArrayError
 from ..tracing.array import Array

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 from weakref import WeakSet
 
 import numpy as np
 
+from ...dialects.dataclass import dataclass
 from ...dialects.errors import AdzeError
 from .. import tree
 from ..tracing.array import Array, array_of_view

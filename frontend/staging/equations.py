@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ import numpy as np
 
 from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Reader
+from ...dialects.dataclass import dataclass
 from ...dialects.types import TensorType, ValueType
 from ...passes.ir.functions import body, split_body
 from ...passes.ir.functions import function as function_called

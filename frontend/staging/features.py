@@ -5,11 +5,11 @@ Input: a traced module and a target. Output: the op, the line of the user's code
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from ...dialects import mlir
 from ...dialects.codec import Codec
+from ...dialects.dataclass import dataclass
 from ...dialects.types import TensorType, dtype_name
 from ...passes.analysis.verify import location_text
 from ...passes.ir.functions import walk

@@ -11,11 +11,11 @@ are taken in 64 bits, where a difference has about nine right digits.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from ...dialects.dataclass import dataclass
 from ...dialects.types import INEXACT
 from .. import tree
 from ..tracing.interpreter import as_value

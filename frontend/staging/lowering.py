@@ -8,10 +8,11 @@ from __future__ import annotations
 import copy
 import hashlib
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from ...dialects.communicator import bound
+from ...dialects.dataclass import dataclass
 from ...dialects.interrupts import kept_interrupts
 from ...passes.autodiff.deferred import complete
 from ...passes.base import Pass

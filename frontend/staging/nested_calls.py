@@ -7,9 +7,9 @@ of arguments, unless it captures values of the trace or asked for some.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from ...dialects.dataclass import dataclass
 from ...dialects.types import TensorType
 from .. import tree
 from ..tracing.default_dtypes import is_float32, names_widening

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from ...dialects import mlir
+from ...dialects.dataclass import dataclass
 from ...dialects.types import COMPLEX64, COMPLEX128
 from ...passes.lower.hold_state import CHANGES, HELD, HOLDS
 from ...runtime.artifact.manifest import GETTER, SETTER

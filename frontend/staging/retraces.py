@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...dialects.dataclass import dataclass
 from ...dialects.types import TensorType
 from .. import tree
 from ..errors import ArgumentTypeError

@@ -9,11 +9,11 @@ or wrong.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from ...dialects.dataclass import dataclass
 from ...dialects.types import BFLOAT16, BOOL, FLOAT16, FLOAT32, INEXACT
 from ...runtime.artifact.signature import ArraySpec, FunctionSignature
 from ..errors import ArgumentError

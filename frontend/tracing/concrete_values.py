@@ -13,12 +13,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...dialects import mlir
+from ...dialects.dataclass import dataclass
 from ...dialects.types import INEXACT, TensorType
 from ...passes.analysis.evaluate import Evaluation
 from .array import Array

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...dialects import mlir
 from ...dialects.builder.emitter import Reader
+from ...dialects.dataclass import dataclass
 from ...dialects.dialect import BY_NAME
 from ...dialects.types import SIZE, TensorType, ValueType
 from ...passes.analysis.evaluate import WATCH, Evaluation, evaluate

@@ -13,12 +13,13 @@ import keyword
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from ...dialects import types
+from ...dialects.dataclass import dataclass
 from ...dialects.errors import AdzeError
 from ...dialects.symbolic_sizes import is_size_text
 from ...runtime.artifact.signature import Bounds

@@ -10,11 +10,12 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ...dialects.dataclass import dataclass
 from ...dialects.errors import AdzeError
 from ...dialects.types import TensorType, known
 from ...passes.ir.functions import drop_unfinished

@@ -11,11 +11,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Reader
+from ...dialects.dataclass import dataclass
 from ...dialects.op import Op
 from ...dialects.ops.collectives.mesh_axes import MeshAxisOp, MeshIndex, Vary
 from ...dialects.ops.control.cond import Cond

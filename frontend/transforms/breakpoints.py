@@ -12,10 +12,11 @@ import linecache
 import pprint
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
+from ...dialects.dataclass import dataclass
 from .. import tree
 from ..errors import ArgumentError
 from ..tracing.frames import Tracer, current_frame, is_usable

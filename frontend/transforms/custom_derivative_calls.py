@@ -15,9 +15,9 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any, Final
 
+from ...dialects.dataclass import dataclass
 from ...dialects.errors import AdzeError
 from ...passes.autodiff.deferred import Deferred
 from ...passes.autodiff.variants import BY_TANGENTS, Variants

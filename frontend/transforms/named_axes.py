@@ -10,9 +10,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
+from ...dialects.dataclass import dataclass
 from ..errors import ArgumentError, ArgumentTypeError, AxisNameError
 from ..tracing.locations import user_location_text
 from ..tracing.varying import MeshAxis, mesh_axes

@@ -6,11 +6,11 @@ A rule that is defined with `symbolic_zeros=True` gets them, and may return zero
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...dialects.dataclass import dataclass
 from ...dialects.types import INEXACT
 from ...passes.ir.construction import Activity
 from ..tracing.interpreter import as_value, ops

@@ -7,12 +7,12 @@ own.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import optree
 
+from ...dialects.dataclass import dataclass
 from .functions import flatten, flatten_one_level, one_level, unflatten
 from .registry import Key, Structure
 
@@ -20,7 +20,7 @@ KeyPath = tuple[Any, ...]
 IsLeaf = Callable[..., bool] | None
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class SequenceKey:
     """The position in a list or a tuple."""
 
@@ -30,7 +30,7 @@ class SequenceKey:
         return f"[{self.idx!r}]"
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class DictKey:
     """The key in a dict."""
 
@@ -40,7 +40,7 @@ class DictKey:
         return f"[{self.key!r}]"
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class GetAttrKey:
     """The name of an attribute, or of a field of a named tuple."""
 
@@ -50,7 +50,7 @@ class GetAttrKey:
         return f".{self.name}"
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class FlattenedIndexKey:
     """The position among the children of a registered class that has no keys."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
@@ -21,6 +20,7 @@ from ...dialects import mlir
 from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Emitter, Reader
 from ...dialects.codec import Codec
+from ...dialects.dataclass import dataclass
 from ...dialects.errors import AdzeError
 from ...dialects.op import Op
 from ...dialects.types import COMPLEX, INEXACT, INT32, TensorType

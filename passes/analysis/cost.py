@@ -10,12 +10,12 @@ lowering decides whether threads pay.)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ...dialects import mlir
 from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Reader
 from ...dialects.codec import Codec
+from ...dialects.dataclass import dataclass
 from ...dialects.op import element_count
 from ...dialects.types import TensorType
 from ..ir.aliases import Operation, Value

@@ -11,11 +11,11 @@ Linearization splits the function that the same traversal makes, so its engine i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Emitter
+from ...dialects.dataclass import dataclass
 from ...dialects.errors import MissingRuleError
 from ...dialects.op import Op, Undefined, as_tuple
 from ...dialects.types import INEXACT, SIZE, TensorType, ValueType

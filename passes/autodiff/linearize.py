@@ -11,11 +11,11 @@ only the others are saved.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ...dialects import mlir
 from ...dialects.builder.emitter import Emitter
+from ...dialects.dataclass import dataclass
 from ...dialects.errors import MissingRuleError
 from ...dialects.op import Op
 from ...dialects.types import SIZE

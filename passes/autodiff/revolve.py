@@ -12,13 +12,13 @@ the number of steps may be known only when the program runs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import comb
 from typing import Final
 
 import numpy as np
 
 from ...dialects.builder.emitter import Emitter
+from ...dialects.dataclass import dataclass
 from ...dialects.types import INT32
 from ..ir.aliases import Value, Values
 

@@ -10,10 +10,10 @@ refers to functions gets this engine to map them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from ...dialects.builder.emitter import Emitter
+from ...dialects.dataclass import dataclass
 from ...dialects.errors import MissingRuleError, UnknownSizeError
 from ...dialects.op import Linear, Op, Undefined, as_tuple
 from ...dialects.types import TensorType, ValueType

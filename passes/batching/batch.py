@@ -10,10 +10,10 @@ to the front before and back after.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ...dialects.builder.emitter import Emitter
+from ...dialects.dataclass import dataclass
 from ...dialects.errors import MissingRuleError
 from ...dialects.op import Undefined
 from ...dialects.ops.elementwise.family import repeated

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -20,6 +19,7 @@ from ...dialects import mlir
 from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Emitter, Reader
 from ...dialects.codec import Codec
+from ...dialects.dataclass import dataclass
 from ...dialects.errors import MissingRuleError
 from ...dialects.op import Op
 from ...dialects.ops.control.choices import LoopPreference, PlatformIndex, place

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ...dialects import mlir
 from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Reader
 from ...dialects.codec import Codec
+from ...dialects.dataclass import dataclass
 from ...dialects.op import DIALECT
 from ...dialects.ops.collectives.mesh_axes import MeshAxisOp, Unvary, Vary
 from ...dialects.types import TensorType

@@ -10,11 +10,11 @@ arrays.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 from typing import Final
 
 from ...dialects import mlir
+from ...dialects.dataclass import dataclass
 from ..base import Pass
 from ..ir.aliases import Operation
 from ..ir.functions import functions

@@ -12,12 +12,12 @@ declared types of operands and results, and adze IR in which `ui8` is written `i
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from ...dialects import mlir
 from ...dialects.builder.emitter import Reader
 from ...dialects.codec import Codec
+from ...dialects.dataclass import dataclass
 from ...dialects.dialect import OPS
 from ...dialects.errors import AdzeError
 from ...dialects.op import DIALECT, Op

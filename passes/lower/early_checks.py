@@ -8,11 +8,11 @@ a wait of its own each: an autocorrelation of a named length had eight of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
 
 from ...dialects import mlir
+from ...dialects.dataclass import dataclass
 from ..base import Pass
 from ..ir.aliases import Block, Operation, Value
 from ..ir.functions import functions

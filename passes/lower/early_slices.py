@@ -11,7 +11,6 @@ What a product or a sum is made of is left whole: it is computed with that.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, Final, TypeAlias
 
@@ -19,6 +18,7 @@ from ...dialects import mlir
 from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Emitter, Reader
 from ...dialects.codec import Codec
+from ...dialects.dataclass import dataclass
 from ...dialects.ops.constants import Constant, Iota
 from ...dialects.ops.indexing.gather import Gather
 from ...dialects.ops.shape.rearrange import Movement

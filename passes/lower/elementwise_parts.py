@@ -8,10 +8,11 @@ from there on; passes that divide the same ops by other limits share that.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NamedTuple
 
 from ...dialects import mlir
+from ...dialects.dataclass import dataclass
 from ..ir.aliases import Attribute, Block, Operation, Type, Value
 from ..ir.functions import functions
 

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, TypeAlias
 
 import numpy as np
 
 from ...dialects import mlir
+from ...dialects.dataclass import dataclass
 from ..ir.aliases import Operation, Value
 
 FEWEST: Final = 6

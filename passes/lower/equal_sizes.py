@@ -9,9 +9,9 @@ loops in while loops over such a matrix (`docs/iree_notes.md`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ...dialects import mlir
+from ...dialects.dataclass import dataclass
 from ..ir.aliases import Block, Operation, Value
 
 Axis = tuple[int, int]

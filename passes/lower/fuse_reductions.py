@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from ...dialects import mlir
+from ...dialects.dataclass import dataclass
 from ...dialects.types import COMPLEX64, COMPLEX128
 from ..base import Pass
 from ..ir.aliases import Operation, Type, Value

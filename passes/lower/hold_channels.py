@@ -7,10 +7,10 @@ are, and where among them the one that runs is, it asks then (`runtime/compile/c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 from ...dialects import mlir
+from ...dialects.dataclass import dataclass
 from ..base import Pass
 from ..ir.functions import EXECUTABLE
 from .forms.channels import CHANNEL

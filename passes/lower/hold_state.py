@@ -14,10 +14,10 @@ gets an error. `state.get` returns the arrays that calls change, and `state.set`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from ...dialects import mlir
+from ...dialects.dataclass import dataclass
 from ...runtime.artifact.manifest import GETTER, SETTER
 from ..base import Pass
 from ..ir.aliases import Operation, Value

@@ -10,10 +10,10 @@ has to do. A loop of 64 steps of four kernels took 15 ms so on an NVIDIA H100, w
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from ...dialects import mlir
+from ...dialects.dataclass import dataclass
 from ...runtime.targets import TargetKind
 from ..base import Pass
 from ..ir.aliases import Block, Operation, Value, ValueMap

@@ -6,9 +6,8 @@ shared scalar functions stay, to be inlined by IREE, which does so first of all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...dialects import mlir
+from ...dialects.dataclass import dataclass
 from ..base import Pass
 from ..ir.functions import functions, is_private
 from .scalars import NO_INLINE

@@ -9,7 +9,7 @@ follows from; what only moves elements, as a broadcast does, stays and moves the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import Final
 
@@ -17,6 +17,7 @@ from ...dialects import mlir
 from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Emitter, Reader
 from ...dialects.codec import Codec
+from ...dialects.dataclass import dataclass
 from ...dialects.op import Op
 from ...dialects.ops.control.scan import Scan
 from ...dialects.ops.control.while_loop import While

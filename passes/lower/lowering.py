@@ -9,13 +9,13 @@ one op in its `LoweringContext`: there is no other state.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from ...dialects import mlir
+from ...dialects.dataclass import dataclass
 from ...dialects.errors import MissingRuleError
 from ...dialects.op import Op
 from ...dialects.ops.shape.rearrange import Reshape

@@ -9,10 +9,10 @@ Computations of fewer than `FEWEST` ops stay as they are.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from ...dialects import mlir
+from ...dialects.dataclass import dataclass
 from ..analysis.shared import shared
 from ..base import Pass
 from ..ir.aliases import Operation, Value

@@ -11,10 +11,10 @@ into other parts than without this, and rounded so.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from ...dialects import mlir
+from ...dialects.dataclass import dataclass
 from ..base import Pass
 from ..ir.aliases import Operation
 from ..ir.construction import add_function, clone_operation, finish_function, unique_symbol

@@ -10,10 +10,10 @@ the same on every rank.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from ...dialects import mlir
+from ...dialects.dataclass import dataclass
 from ...runtime.distributed.imports import FINISH, INDEX, MODULE, START
 from ..base import Pass
 from ..ir.aliases import Block, Operation, Value

@@ -7,12 +7,13 @@ Input: adze IR and the name of a target. Output: the same ops, and on the module
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from typing import Any, Final
 
 from ...dialects import mlir
 from ...dialects.builder.emitter import Reader
 from ...dialects.codec import Codec
+from ...dialects.dataclass import dataclass
 from ...dialects.errors import AdzeError
 from ...dialects.ops.constants import Dim, SizeCheck
 from ...runtime.targets import Target, TargetKind, parse_target

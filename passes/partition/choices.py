@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import log2, prod
 from typing import Final, TypeAlias
 
@@ -19,6 +19,7 @@ from ...dialects import mlir
 from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Reader
 from ...dialects.codec import Codec
+from ...dialects.dataclass import dataclass
 from ...dialects.factors import Axes, Factors, undivided
 from ...dialects.types import TensorType
 from ..analysis.verify import location_text

@@ -8,9 +8,9 @@ array on its way one for each pair of layouts, which follows from the choices at
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
+from ...dialects.dataclass import dataclass
 from ...dialects.errors import AdzeError
 from .choices import Edge, Place, Problem
 

@@ -9,12 +9,13 @@ that wait for the same ranks are then one sum of their elements in a row. Every 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from ...dialects import mlir
 from ...dialects.builder.emitter import Emitter, Reader
 from ...dialects.codec import Codec
+from ...dialects.dataclass import dataclass
 from ...dialects.ops.collectives.mesh_axes import AllReduce
 from ...dialects.types import TensorType
 from ..analysis.effects import Effects

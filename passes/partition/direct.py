@@ -9,12 +9,13 @@ computed here, since NCCL says nothing of NaN; halves are added in float32 and r
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from ...dialects import mlir
 from ...dialects.builder.emitter import Emitter, Reader
 from ...dialects.codec import Codec
+from ...dialects.dataclass import dataclass
 from ...dialects.errors import MissingRuleError
 from ...dialects.op import Op
 from ...dialects.ops.collectives.exchanges import AllGather, AllToAll, Permute, ReduceScatter

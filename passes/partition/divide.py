@@ -9,7 +9,7 @@ emitted again on parts, its types follow from its operands', and each exchange b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from math import prod
 from typing import Any, Final, TypeAlias
@@ -17,6 +17,7 @@ from typing import Any, Final, TypeAlias
 from ...dialects import mlir
 from ...dialects.builder.emitter import Emitter, Reader
 from ...dialects.codec import Codec
+from ...dialects.dataclass import dataclass
 from ...dialects.errors import AdzeError, MissingRuleError
 from ...dialects.factors import Factors
 from ...dialects.ops.control.cond import Cond

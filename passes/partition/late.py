@@ -8,13 +8,13 @@ end, so that a small sum that only results need, a loss, waits for others.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ...dialects import mlir
 from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Emitter, Reader
 from ...dialects.codec import Codec
+from ...dialects.dataclass import dataclass
 from ...dialects.ops.collectives.mesh_axes import AllReduce, MeshCollective
 from ...dialects.ops.shape.rearrange import Reshape, Transpose
 from ..analysis.effects import Effects

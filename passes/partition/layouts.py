@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 from typing import Final, NamedTuple, TypeAlias
 
+from ...dialects.dataclass import dataclass
 from ...dialects.types import TensorType
 
 _ENTRY: Final = re.compile(r"\{([^{}]*)\}")

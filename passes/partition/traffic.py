@@ -7,13 +7,14 @@ Rabenseifner and Gropp, Optimization of collective communication operations in M
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from ...dialects import mlir
 from ...dialects.builder.core import Application
 from ...dialects.builder.emitter import Reader
 from ...dialects.codec import Codec
+from ...dialects.dataclass import dataclass
 from ...dialects.ops.collectives.mesh_axes import MeshAxisOp
 from ...dialects.ops.collectives.shardings import ShardingConstraint
 from ...dialects.ops.control.scan import Scan

@@ -14,11 +14,12 @@ import hashlib
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from ...dialects.communicator import DistributedError
+from ...dialects.dataclass import dataclass
 from ..cpu import host_cpu
 from ..distributed.programs import check_division, enter_job, job_from
 from ..errors import ArtifactError, MissingArtifactError, OtherVersionError, UnreadableArtifactError

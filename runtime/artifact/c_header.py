@@ -10,9 +10,9 @@ returned as IREE's buffer view, which knows its sizes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from ...dialects.dataclass import dataclass
 from ...dialects.types import dtype_name
 from ..errors import ArtifactError
 from .c_code import CLOSE, HELPERS, OPEN, cpu_checks, embedded_bytes, quoted

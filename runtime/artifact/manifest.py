@@ -11,9 +11,10 @@ import functools
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final
 
+from ...dialects.dataclass import dataclass
 from ...dialects.types import dtype_from_name, dtype_name
 from ..errors import ArtifactError
 from ..targets import Target

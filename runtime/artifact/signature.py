@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 import numpy as np
 
+from ...dialects.dataclass import dataclass
 from ...dialects.types import dtype_from_name, dtype_name, short_name
 from ..errors import ArtifactError, CallError, CallTypeError
 

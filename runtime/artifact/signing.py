@@ -14,10 +14,10 @@ import binascii
 import hashlib
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from ...dialects.dataclass import dataclass
 from ..errors import KeyFileError, SignatureError
 
 ALGORITHM: Final = "ed25519"

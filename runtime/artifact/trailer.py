@@ -18,9 +18,9 @@ import itertools
 import json
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
+from ...dialects.dataclass import dataclass
 from ..errors import ArtifactError
 
 VERSION: Final = 3

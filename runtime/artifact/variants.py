@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from ...dialects.dataclass import dataclass
 from ..errors import ArtifactError
 from ..execute.architectures import runs
 from ..execute.devices import Device, DeviceInfo, get_device, list_devices

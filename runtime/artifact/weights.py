@@ -13,12 +13,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
+from ...dialects.dataclass import dataclass
 from ...dialects.types import dtype_from_name, short_name
 from ..errors import ArtifactError
 from ..execute.native import native

@@ -18,11 +18,12 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
+from ...dialects.dataclass import dataclass
 from ..artifact.files import TEMPORARY_SUFFIX, is_left_behind, write_atomically
 from ..artifact.manifest import versions
 from ..settings import CACHE_SUFFIX, KNOWN_SUFFIX, Settings

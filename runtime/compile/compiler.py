@@ -15,10 +15,11 @@ import shlex
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from ...dialects.dataclass import dataclass
 from ..errors import CompileError
 from ..targets import Target, TargetKind
 from .channels import with_ranks

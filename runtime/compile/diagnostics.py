@@ -6,8 +6,9 @@ Input: the text of a diagnostic. Output: a `Diagnostic`, with the user's file an
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from ...dialects.dataclass import dataclass
 
 SOURCE_NAME: Final = "module.mlir"
 """The name of every source: the stem of it enters the bytes, as the name of linked executables."""

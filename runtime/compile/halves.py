@@ -12,9 +12,9 @@ from __future__ import annotations
 import io
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
+from ...dialects.dataclass import dataclass
 from .executables import EXECUTABLE, EXPORT, MODULE, VARIANT, inner, operations, symbol, top_level
 
 _GLOBAL: Final = "util.global"

@@ -11,10 +11,10 @@ import contextlib
 import hashlib
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from ...dialects.dataclass import dataclass
 from ..artifact.files import write_atomically
 from ..settings import KNOWN_SUFFIX
 from .cache import CacheKey

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from ...dialects.dataclass import dataclass
 from ..targets import Target, TargetKind
 from .compiler import CompiledModule, CompileOptions, TuneKernels, Variant, compile_with_fallback
 from .temporary_files import check_temporary_files

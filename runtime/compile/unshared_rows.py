@@ -14,10 +14,10 @@ of a GPU idle: another form of the program may have lanes that share rightly, so
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
 from math import prod
 from typing import Any, Final
 
+from ...dialects.dataclass import dataclass
 from .faults.repeated_rows import SHARED, has_repeated_rows, is_shared, kernels_of
 from .faults.squares_of_lanes import has_squares
 

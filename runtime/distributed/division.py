@@ -7,13 +7,14 @@ the part of a rank, and the whole array of all parts. A program takes and return
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ...dialects.communicator import Communicator
+from ...dialects.dataclass import dataclass
 from ..artifact.signature import ArraySpec, FunctionSignature
 
 Json = Any

@@ -12,12 +12,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 from ...dialects.communicator import DistributedError
+from ...dialects.dataclass import dataclass
 
 NAMES: Final = ("mpirun", "mpiexec")
 INSTALL: Final = "pip install 'adze-compiler[mpi]' brings mpi4py and Open MPI"

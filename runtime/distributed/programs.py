@@ -10,12 +10,12 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ...dialects.communicator import DistributedError, bound
+from ...dialects.dataclass import dataclass
 from ..artifact.signature import FunctionSignature
 from ..errors import ArtifactError
 from ..execute.host_calls import HostSite

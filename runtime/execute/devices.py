@@ -13,9 +13,9 @@ import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from ...dialects.dataclass import dataclass
 from ..errors import DeviceError
 from ..settings import read_setting
 from ..threads import thread_count, usable_cpus

@@ -10,8 +10,10 @@ import ctypes
 import functools
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
+
+from ...dialects.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

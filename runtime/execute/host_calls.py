@@ -11,11 +11,11 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ...dialects.dataclass import dataclass
 from ...dialects.errors import AdzeError
 from ...dialects.interrupts import noted_interrupts
 from ..errors import HostCallError

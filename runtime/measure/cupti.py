@@ -17,10 +17,10 @@ import importlib.util
 import os
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from ...dialects.dataclass import dataclass
 from ..errors import DeviceError
 
 PACKAGE: Final = "nvidia-cuda-cupti"

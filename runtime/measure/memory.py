@@ -7,10 +7,10 @@ that were allocated at once while the module was loaded and called, arguments, r
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from ...dialects.dataclass import dataclass
 from ..execute.array import from_host
 from ..execute.devices import Device, new_device
 from ..execute.program import Executable

@@ -14,12 +14,13 @@ import json
 import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
+from ...dialects.dataclass import dataclass
 from ...dialects.types import dtype_name
 from ..artifact.weights import Source
 from ..errors import DeviceError, FailedCallError

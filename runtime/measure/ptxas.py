@@ -11,11 +11,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
 
+from ...dialects.dataclass import dataclass
 from ..errors import CompileError
 
 ABSENT: Final = "ptxas is not installed: pip install 'adze-compiler[gpu-check]'"

@@ -27,7 +27,7 @@ MAY_IMPORT = {
 # The runtime needs only what an error, a dtype and a type are: loading a program loads no op.
 OF_DIALECTS_FOR_RUNTIME = {
     *("adze.dialects.collective_calls", "adze.dialects.communicator", "adze.dialects.errors"),
-    *("adze.dialects.interrupts", "adze.dialects.mlir"),
+    *("adze.dialects.dataclass", "adze.dialects.interrupts", "adze.dialects.mlir"),
     "adze.dialects.symbolic_sizes",
     "adze.dialects.types",
 }

@@ -6,8 +6,8 @@ Input: the condition, the body and which operands are batched. Output: the funct
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from ...dataclass import dataclass
 from ...protocols import Batching, Builder, Size, Values
 from .values import Flags, choose, fixed_point, gated, gated_where, repeated_where
 

@@ -7,11 +7,11 @@ evaluates passes the rule a callable on arrays in place of a `symbol` attribute.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 import numpy as np
 
+from ...dataclass import dataclass
 from ...op import Attribute, Op, Operand, family_rule, symbol
 from ...protocols import (
     Batched,

@@ -8,11 +8,11 @@ arguments, results and slots what one of them uses.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import TypeVar, cast
 
+from ...dataclass import dataclass
 from ...protocols import Builder, Linearization, Linearized, Value, Values
 from ...types import TensorType, ValueType
 from .values import spread, zeros_of

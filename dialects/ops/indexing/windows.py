@@ -9,11 +9,11 @@ that map.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from ...dataclass import dataclass
 from ...errors import TypeCheckError
 from ...factors import Axes, Factors
 from ...op import require, require_axes

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ...tracing.array import Array
 from ...tracing.frames import known_value
 from ...tracing.interpreter import as_value

@@ -7,11 +7,12 @@ Idea: the protobuf is looked at once; what it states wrongly is said with the na
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ..errors import ModelError, ModelUnsupportedError
 from .tensors import Tensors
 

@@ -7,11 +7,11 @@ NumPy broadcasts by itself is not written.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ....dialects.types import TensorType, ValueType
 from ..errors import ModelUnsupportedError
 

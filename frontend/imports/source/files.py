@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ....frontend.staging.modules import clone_module
 from ....passes.pipeline import SIMPLIFIED, between, run_pipeline
 from ...staging.jit import trace

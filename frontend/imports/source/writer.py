@@ -11,13 +11,14 @@ import keyword
 import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 import numpy as np
 
 from ....dialects.builder.emitter import Reader
 from ....dialects.codec import Codec
+from ....dialects.dataclass import dataclass
 from ....dialects.types import TensorType, ValueType
 from ....passes.ir.functions import body, functions, is_private, split_body
 from ..errors import ModelUnsupportedError

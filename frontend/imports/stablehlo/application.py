@@ -11,11 +11,11 @@ them. All others are adze's own arrays and tracers; every rule may ask for that 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ....dialects.types import TensorType
 from ...tracing.array import Array
 from ...tracing.interpreter import as_value, ops

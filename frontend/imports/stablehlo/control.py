@@ -8,11 +8,11 @@ has a gradient; any other remains a `while`, which has derivatives in forward mo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ....dialects.types import INT32, INT64
 from ...control.branches import cond, switch
 from ...control.scans import scan

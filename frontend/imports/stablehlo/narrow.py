@@ -10,13 +10,14 @@ operands is the wider op, rounded; the few integer ops that see the bits themsel
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any, Final
 
 import ml_dtypes
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ....dialects.types import TensorType
 from ...library import numpy as xp
 from ...tracing.interpreter import ops

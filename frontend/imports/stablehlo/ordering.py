@@ -9,11 +9,11 @@ which equal elements stay in order by their positions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ....dialects.types import BOOL, INT32
 from ...library import numpy as xp
 from ...tracing.interpreter import ops

@@ -9,11 +9,11 @@ names its own values, and an environment is a dict from numbers to values.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ....dialects.types import TensorType
 from ..errors import ModelError
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ...library import numpy as xp
 from ...transforms.vmap import vmap
 from .application import Application, as_array

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from ....dialects.dataclass import dataclass
 from .portable import MAGIC, portable_text
 from .program import StableHLOError
 from .shardy import Lines, without_shardy

@@ -10,9 +10,10 @@ done first.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
+from ....dialects.dataclass import dataclass
 from ....dialects.types import BOOL, COMPLEX
 from ...control.associative_scan import associative_scan
 from ...library import numpy as xp

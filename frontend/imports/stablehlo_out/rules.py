@@ -6,9 +6,9 @@ Input: an op of the simplified IR. Output: `Application`, and the type of rules.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from ....dialects.dataclass import dataclass
 from ....dialects.types import TensorType
 from ..errors import ModelUnsupportedError
 from .writer import Ref, Writer

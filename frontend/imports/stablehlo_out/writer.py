@@ -11,12 +11,12 @@ such a size: what takes a shape takes extents, and becomes the op with a dynamic
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ....dialects.types import BOOL, INT32, INT64, Dimension, TensorType, dtype_name
 
 

@@ -8,11 +8,11 @@ checks, so that it goes through loops and compiled functions.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ....dialects.types import INEXACT
 from ... import tree
 from ...errors import ArgumentError

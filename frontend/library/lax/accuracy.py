@@ -6,9 +6,9 @@ Input: what the caller asks for. Output: nothing; adze has one form of each func
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from typing import Any
 
+from ....dialects.dataclass import dataclass
 from ..numpy.arguments import argument_error, type_error
 
 

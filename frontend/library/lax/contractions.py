@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ....dialects.dataclass import dataclass
 from ....dialects.types import BOOL, FLOAT32, INEXACT, INT32, as_dtype
 from ...errors import ArgumentError, ShapeError
 from ...tracing.interpreter import as_value, ops

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ....dialects.types import storage
 from ...errors import ArgumentError, ShapeError
 from ...tracing.interpreter import as_value, ops

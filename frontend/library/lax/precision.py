@@ -7,8 +7,9 @@ better, and in less than float32 only where `BF16_BF16_F32_X3` asks for it.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from typing import Any
+
+from ....dialects.dataclass import dataclass
 
 
 class Precision(enum.Enum):

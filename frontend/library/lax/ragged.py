@@ -10,11 +10,11 @@ one product contracts groups and columns together; so the cost is that of all gr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ...tracing.interpreter import as_value, ops
 from .. import numpy as xp
 from ..numpy.arguments import argument_error, shape_error

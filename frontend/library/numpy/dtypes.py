@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import builtins
-from dataclasses import dataclass
 from typing import Any, Final
 
 import ml_dtypes
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ....dialects.types import (
     ANY,
     BFLOAT16,

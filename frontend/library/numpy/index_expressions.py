@@ -8,11 +8,11 @@ whose elements are known have become integer arrays; traced ones stay masks, for
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ....dialects.types import BOOL, INT32, INT64, INTEGERS, SIGNED
 from ...errors import IndexBoundsError, IndexingError, UnknownIndexError
 from ...tracing.array import Array

@@ -6,9 +6,9 @@ the index; for an update an index of positions. Idea: each is a slice where its 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from ....dialects.dataclass import dataclass
 from ....dialects.types import INT32, INT64
 from ... import tree
 from ...tracing.interpreter import ops, wide_of

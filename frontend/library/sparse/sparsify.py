@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from ....dialects.builder.core import Application
+from ....dialects.dataclass import dataclass
 from ....dialects.types import TensorType
 from ... import tree
 from ...tracing.frames import current_frame

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ...errors import ArgumentError, ArgumentTypeError, ShapeError, UnsupportedError
 from ...tracing.locations import user_location_text
 from .. import numpy as xp

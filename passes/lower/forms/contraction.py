@@ -9,11 +9,11 @@ in any layout: vecdot, matvec, matmul with either operand transposed, or a batch
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ....dialects.ops.contraction.dot_general import Axes, Pairs, operand_axes
 from ....dialects.ops.reduction import accumulation_dtype
 from ....dialects.types import FLOAT16, FLOAT32, INT32

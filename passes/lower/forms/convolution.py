@@ -19,12 +19,12 @@ image is dilated, padded and cropped. One of these forms remains:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ....dialects.ops.contraction.convolution_window import Convolution, Layout, Window, dilated, phases_of
 from ....dialects.ops.reduction import accumulation_dtype
 from ....dialects.types import COMPLEX

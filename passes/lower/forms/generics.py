@@ -8,11 +8,11 @@ and `horizontal_fusion.py` decide.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ..builder import DYNAMIC, Attribute, Body, LinalgBuilder, Operation, Value
 from ..tuning import configuration
 

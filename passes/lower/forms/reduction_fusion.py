@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ....runtime.targets import Target
 from ...ir.functions import functions
 from ..builder import LinalgBuilder, Value

@@ -9,11 +9,11 @@ several steps.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ....dialects.types import INT64, TensorType
 from ....runtime.targets import TargetKind
 from ..builder import DYNAMIC, LinalgBuilder, Size, Type, Value

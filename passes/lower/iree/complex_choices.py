@@ -14,10 +14,10 @@ Goes when: `tests/gpu/test_complex_choices.py::test_iree_still_refuses_choices_o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ....runtime.targets import TargetKind
 from ...base import Pass
 from ...ir.aliases import Operation

@@ -23,9 +23,9 @@ Goes when: `tests/passes/lower/iree/test_iree_faults.py::test_unused_loop_state_
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...base import Pass
 from ...ir.aliases import Block, Operation, Value
 from ...ir.functions import functions

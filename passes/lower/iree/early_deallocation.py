@@ -17,10 +17,10 @@ Goes when: without the pass `keep-lifetimes` in `PIPELINE` all seeds of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...base import Pass
 from ...ir.aliases import Block
 from ...ir.functions import functions

@@ -19,11 +19,11 @@ Goes when: `tests/gpu/test_reductions.py::test_lavapipe_still_ends_reductions` f
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 from typing import Final, TypeAlias
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ....runtime.targets import Target, lanes_of_lavapipe
 from ...base import Pass
 from ...ir.aliases import Operation, Value

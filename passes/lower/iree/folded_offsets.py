@@ -18,10 +18,10 @@ Goes when: `tests/passes/lower/iree/test_iree_faults.py::test_offsets_are_still_
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...base import Pass
 from ...ir.aliases import Block, Operation, Type, Value, ValueMap
 from ...ir.functions import functions

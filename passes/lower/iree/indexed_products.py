@@ -12,10 +12,11 @@ Goes when: `tests/passes/lower/iree/test_indexed_products.py::test_iree_still_ne
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ....dialects import mlir
 from ....dialects.builder.emitter import Reader
+from ....dialects.dataclass import dataclass
 from ....dialects.ops.constants import Iota
 from ....dialects.ops.contraction.dot_general import DotGeneral
 from ....dialects.ops.elementwise.family import Elementwise

@@ -15,12 +15,12 @@ Goes when: `tests/gpu/test_fences.py::test_unfenced_they_are_refused` fails.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...base import Pass
 from ...ir.aliases import Block, Operation, Value
 from ...ir.functions import functions

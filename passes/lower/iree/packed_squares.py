@@ -12,9 +12,8 @@ Goes when: `tests/passes/lower/iree/test_packed_squares.py::test_squares_are_sti
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ....runtime.compile.faults.packed_squares import packs
 from ...base import Pass
 from ...ir.aliases import Operation, Value

@@ -13,9 +13,9 @@ Goes when: `tests/runtime/compile/test_kernels.py::test_unchecked_they_are_wrong
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ....runtime.compile.reductions import is_reduction
 from ...base import Pass
 from ...ir.aliases import Block, Operation, Value

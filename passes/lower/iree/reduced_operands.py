@@ -16,9 +16,8 @@ Goes when: `tests/gpu/test_fences.py::test_unfenced_they_are_refused` fails.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ....runtime.compile.reductions import is_reduction
 from ...base import Pass
 from ...ir.aliases import Operation

@@ -16,10 +16,10 @@ Goes when: `tests/gpu/test_sign_extensions.py::test_iree_still_loses_the_sign` f
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ....runtime.targets import Target, TargetKind, lanes_of_lavapipe
 from ...base import Pass
 from ...ir.aliases import Operation

@@ -18,12 +18,12 @@ Goes when: `tests/gpu/test_fences.py::test_iree_still_compares_with_a_wrong_valu
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ....runtime.targets import TargetKind
 from ...base import Pass
 from ...ir.aliases import Operation, Value

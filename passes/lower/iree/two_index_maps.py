@@ -12,12 +12,13 @@ Goes when: `tests/passes/lower/iree/test_two_index_maps.py::test_iree_still_need
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ....dialects import mlir
 from ....dialects.builder.core import Application
 from ....dialects.builder.emitter import Reader
 from ....dialects.codec import Codec
+from ....dialects.dataclass import dataclass
 from ....dialects.ops.contraction.dot_general import DotGeneral
 from ....dialects.ops.elementwise.family import Elementwise
 from ....dialects.ops.reduction import ArgumentExtremum, Reduction

@@ -8,9 +8,10 @@ its part of the arrays, and its code knows nothing of the others.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Type, Value
 from .executable import Kernel, Kernels, Size, workgroup_id
 

@@ -13,11 +13,12 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import Any, Final, TypeAlias, overload
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Block, Type, Value
 
 Operand: TypeAlias = "Number | int | float"

@@ -10,11 +10,12 @@ computation is itself divided into functions, of which those that are equal stan
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ....runtime.targets import Target
 from ...analysis.shared import shared
 from ...base import Pass

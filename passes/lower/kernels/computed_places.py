@@ -10,10 +10,11 @@ remainders. So elements that lie side by side are found where they were written 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, TypeAlias, TypeVar
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Operation, Type, Value
 from .counted_sizes import MOST, Counted, Size
 

@@ -8,10 +8,10 @@ same; a processor divides one vector while it multiplies ten.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ....runtime.targets import Target, TargetKind
 from ...base import Pass
 from ...ir.aliases import Operation, Type, Value

@@ -15,13 +15,14 @@ theirs. Each element is summed in the axes' order.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from itertools import groupby
 from math import prod
 from typing import Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Type, Value
 from ..tuning.array_layouts import Layout
 from ..tuning.contraction_tiles import Axis, Contraction

@@ -9,12 +9,13 @@ transposed in registers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
 import numpy as np
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Value
 from ..tuning.array_layouts import Layout
 from .builder import Array, Number, Place, broadcast, constant, index, loop, when

@@ -9,11 +9,12 @@ computed in a scope above, outside of the other loops, by `prepare`; a scope of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import Final, TypeAlias
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Operation, Type, Value
 from .builder import Array, Number, Place, broadcast, constant, index, product
 from .computed_places import Affine, Known, Places

@@ -9,9 +9,9 @@ are loaded as vectors and shuffled. Places that are read, such as those of a gat
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ....runtime.targets import Target
 from ...base import Pass
 from ...ir.aliases import Value

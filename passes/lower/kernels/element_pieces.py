@@ -8,9 +8,9 @@ Idea: workgroups share the row. Each does as many elements as the others, counte
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from ....dialects.dataclass import dataclass
 from ..tuning.kernel_sizes import LEAST, WORKGROUPS
 from ..tuning.row_tiles import RowLoops
 from .builder import Array, Number, Place, ceil_divided, index, most

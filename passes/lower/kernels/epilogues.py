@@ -7,10 +7,10 @@ stored. Each step is the code that `scalars/` emits for an element (`tests/passe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from .builder import Number, broadcast, choose, constant
 
 CONSTANT: Final = "constant"

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 import numpy as np
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Operation, Type, Value
 from ...ir.functions import EXECUTABLE
 from .builder import body_of

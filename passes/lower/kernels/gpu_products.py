@@ -11,10 +11,10 @@ lanes of a warp take lie in different banks.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Value
 from ..tuning.gpu_products import TensorBlock
 from .builder import Array, Number, Place, carried, constant, index, of_workgroup, when

@@ -10,10 +10,10 @@ have by doubling distances in the workgroup's memory (Hillis and Steele, Data pa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import prod
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Type, Value
 from ..tuning.gpu_rows import ELEMENTS, Division
 from .builder import Array, Number, Place, carried, choose, index, of_workgroup, when

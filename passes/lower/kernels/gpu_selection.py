@@ -10,10 +10,10 @@ found there once more (`tuning/gpu_rows.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Type, Value
 from ..tuning.gpu_rows import Division, in_one_part
 from .builder import Array, Number, carried, choose, constant, index, of_workgroup, when

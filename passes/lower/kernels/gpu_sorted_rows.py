@@ -7,9 +7,9 @@ the kernel where it is not known. Output: ops at the ambient insertion point.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Type
 from .builder import (
     Array,

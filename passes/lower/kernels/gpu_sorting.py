@@ -13,10 +13,10 @@ that the rows are too short for has no workgroups, and is not launched.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Type, Value
 from ..tuning.gpu_facts import WARP
 from ..tuning.gpu_rows import MOST_SORTING, most_sorted_at_once, sorted_at_once

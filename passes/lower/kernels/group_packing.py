@@ -9,12 +9,12 @@ Idea: blocks of 16 by 16 groups are interleaved, or transposed, in registers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Type, Value
 from ..tuning.group_tiles import GroupTiles
 from .builder import Array, Number, Place, ceil_divided, choose, index, loop, when

@@ -10,10 +10,10 @@ and stored, where the result has them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ..tuning.group_tiles import GroupTiles
 from .builder import Array, Number, index, local, loop, when
 from .executable import workgroup_id

@@ -11,9 +11,9 @@ beyond the ends is zero. A tile of 32 by 32 sums stays in the registers while `k
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Type, Value
 from ..tuning.group_tiles import GroupTiles
 from .builder import Array, Number, carried, ceil_divided, index, local, loop, when

@@ -10,11 +10,11 @@ groups, and one group of each row for all lanes. Where bytes are multiplied, tho
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Type
 from ..tuning.group_tiles import VECTORS, GroupTiles
 from .builder import Array, Number, Place, broadcast, carried, choose, constant, index, loop, when

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from ....dialects import mlir
 from ....dialects.builder.core import Application
 from ....dialects.builder.emitter import Emitter, Reader
 from ....dialects.codec import Codec
+from ....dialects.dataclass import dataclass
 from ....dialects.op import Op
 from ....dialects.types import FLOATS, TensorType
 from ....runtime.targets import TargetKind

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, NamedTuple
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Operation, Value
 from .computed_places import INDEX
 from .counted_sizes import Counted, Size

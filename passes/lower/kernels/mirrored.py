@@ -8,10 +8,10 @@ Idea: squares of as many rows as a vector has elements are transposed in registe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Value
 from .builder import Array, Number, Place, choose, index, loop, when
 from .executable import Kernel, Kernels, tensor_sizes, workgroup_id

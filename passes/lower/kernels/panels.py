@@ -9,11 +9,11 @@ registers, a square of as many vectors as each has elements at once.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Value
 from ..tuning.product_tiles import PACKED_ROWS_OF_CALL, ProductSizes, ProductTiles
 from .builder import Array, Number, Place, ceil_divided, choose, index, least, loop, most, when

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ....runtime.targets import Target, TargetKind
 from ...base import Pass
 from ...ir.aliases import Operation, Type, Value

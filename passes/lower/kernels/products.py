@@ -11,10 +11,11 @@ high-performance matrix multiplication, 2008). Each element is summed in the ord
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Type, Value
 from ..tuning.product_tiles import PACKED_ROWS_OF_CALL, ProductSizes, ProductTiles, tiles_of_few_rows
 from .builder import (

@@ -8,10 +8,10 @@ own pass for this is not in the wheel.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...base import Pass
 from ...ir.aliases import Block, Operation, Value
 from .loops.walk import nested, operations_inside

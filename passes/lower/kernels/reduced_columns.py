@@ -12,10 +12,11 @@ many columns there are, it has a mask. Each column is added up in the order of t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Type, Value
 from ..tuning.column_tiles import ColumnLoops
 from ..tuning.kernel_sizes import LEAST, WORKGROUPS

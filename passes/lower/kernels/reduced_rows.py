@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import isqrt
 from typing import Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ..tuning.kernel_sizes import LEAST, WORKGROUPS
 from ..tuning.row_tiles import RowLoops
 from .builder import (

@@ -9,9 +9,9 @@ Idea: what is fused stays as IREE decided; how the loops go over memory is ours 
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ....runtime.targets import Target
 from ...base import Pass
 from ...ir.aliases import Operation

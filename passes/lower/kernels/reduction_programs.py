@@ -12,11 +12,12 @@ A size that shows only at the call is one of the numbers that the call counts wo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import inf, prod
 from typing import Final, NamedTuple, TypeAlias
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Operation, Type, Value
 from .computed_places import Affine
 from .counted_sizes import Counted, Size

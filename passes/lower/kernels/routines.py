@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Final
 
@@ -18,6 +17,7 @@ from ....dialects import mlir
 from ....dialects.builder.core import Application
 from ....dialects.builder.emitter import Emitter, Reader
 from ....dialects.codec import Codec
+from ....dialects.dataclass import dataclass
 from ....dialects.dialect import OPS
 from ....dialects.routine_arrays import ANY_SIZES, OWN_AXES, attention_scale, takes
 from ....dialects.types import TensorType

@@ -9,7 +9,7 @@ a row; where rows begin is a table of the kernel, without what repeats along the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import Final
 
@@ -18,6 +18,7 @@ import numpy as np
 from ....dialects import mlir
 from ....dialects.builder.emitter import Emitter, Reader
 from ....dialects.codec import Codec
+from ....dialects.dataclass import dataclass
 from ....dialects.dialect import OPS
 from ....dialects.op import DIALECT
 from ....dialects.ops.elementwise.family import Elementwise

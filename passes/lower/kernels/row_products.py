@@ -10,12 +10,12 @@ latency of an addition and are added at the end. So the order of a sum is anothe
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import product
 from operator import add
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Value
 from ..tuning.product_tiles import RowTiles
 from .builder import Array, Number, Place, broadcast, carried, constant, index, loop, when

@@ -10,10 +10,10 @@ Data parallel algorithms, 1986), then with what the vectors before come to, so t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Value
 from .builder import Array, Number, Place, broadcast, carried, choose, constant, index, when
 from .executable import Kernel, Kernels, Result, Size, workgroup_id

@@ -9,10 +9,10 @@ rows are divided among workgroups, so that each element has its updates in order
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Value
 from .builder import Array, Number, Place, broadcast, constant, index, loop, when
 from .executable import Kernel, Kernels, Result, Size, workgroup_count, workgroup_id

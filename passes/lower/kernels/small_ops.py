@@ -10,13 +10,14 @@ They are where the estimate of `cost.py` is that one kernel takes less time than
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cmp_to_key
 from typing import Final
 
 from ....dialects import mlir
 from ....dialects.builder.emitter import Emitter, Reader
 from ....dialects.codec import Codec
+from ....dialects.dataclass import dataclass
 from ....dialects.op import Op
 from ....dialects.ops.constants import Constant, Iota
 from ....dialects.ops.contraction.convolution import ConvGeneral

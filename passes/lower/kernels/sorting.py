@@ -12,10 +12,10 @@ sorts every so many rows, with scratch of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Type, Value
 from .builder import (
     Array,

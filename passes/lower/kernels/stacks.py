@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ....runtime.targets import Target
 from ...base import Pass
 from ...ir.aliases import Operation

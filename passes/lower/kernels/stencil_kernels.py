@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ....runtime.targets import Target, TargetKind
 from ...base import Pass
 from ...ir.aliases import Operation

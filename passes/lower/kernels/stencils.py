@@ -12,13 +12,13 @@ at few places, no rows are kept: it is computed wherever it is read.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from operator import add
 from typing import Final, TypeAlias
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Block, Operation, Type, Value
 from ..tuning.row_tiles import RowLoops
 from ..tuning.stencil_tiles import StencilLoops, StencilShape, are_computed_again

@@ -11,10 +11,10 @@ carries the hint to the branch that a loop becomes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ....runtime.targets import TargetKind
 from ...base import Pass
 from ...ir.aliases import Operation, Value

@@ -10,9 +10,10 @@ whose left operand has overlapping rows, one for each row of the window, of whic
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...ir.aliases import Value
 from ..tuning.product_tiles import ProductSizes, ProductTiles
 from .builder import Array, Number, Place, ceil_divided, index, loop, opaque

@@ -8,12 +8,12 @@ follow Kahan (Branch Cuts for Complex Elementary Functions, 1987). Signed zeros 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from math import inf, nan
 from typing import TYPE_CHECKING, Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from .exponentials import asinh as real_asinh
 from .exponentials import exp as real_exp
 from .exponentials import expm1 as real_expm1

@@ -7,8 +7,7 @@ fuses multiply and add from seeing through it, and machines without fused operat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ....dialects.dataclass import dataclass
 from .terms import Term, arithmetic, choose
 
 

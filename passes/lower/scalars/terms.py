@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 
 if TYPE_CHECKING:
     from iree.compiler import ir

@@ -7,7 +7,9 @@ where the first element is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from ....dialects.dataclass import dataclass
 
 Range = tuple[int, int]
 

@@ -7,10 +7,10 @@ Output: `ColumnLoops`, or None where IREE's code is as good.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import Final
 
+from ....dialects.dataclass import dataclass
 from ....runtime.targets import Target
 from .kernel_sizes import LEAST, SMALL, WORKGROUPS
 from .product_tiles import ARCHITECTURES

@@ -10,12 +10,12 @@ is better there. The numbers are measured; the benchmarks show them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ....dialects.types import BOOL, COMPLEX, FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64
 from ....runtime.targets import Target, TargetKind
 from .texts import divisor, lanes, tiles_text, whole_row

@@ -9,12 +9,13 @@ plus what is copied before; the cheapest one is taken. The numbers are measured 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import Final
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ....runtime.targets import Target
 from .texts import divisors, has_many_registers, lanes
 

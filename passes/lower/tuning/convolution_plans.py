@@ -10,12 +10,13 @@ image as it lies or with other axes last, has a cost (`contraction_tiles.py`); t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import prod
 from typing import Final, NamedTuple
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ....dialects.types import FLOAT32, FLOAT64
 from ....runtime.targets import Target
 from ..kernels.copies import Copy, CopyAxis, whole

@@ -6,9 +6,9 @@ Input: shapes and letters, as `kernels/convolutions/problems.py` writes them. Ou
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 
+from ....dialects.dataclass import dataclass
 from .array_layouts import Layout, plain
 
 Place = tuple[int, int]

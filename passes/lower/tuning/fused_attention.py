@@ -8,9 +8,9 @@ that arrays have with zeros behind them, for which there is such code. Its lower
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from ....dialects.dataclass import dataclass
 from ....dialects.types import TensorType
 from ....runtime.targets import Target, TargetKind
 from .texts import rounded_up

@@ -9,11 +9,11 @@ warp has columns that lie beside each other, each lane 16 bytes of them, and rea
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ...base import Pass
 from ...ir.aliases import Operation
 from ..plan import target_of

@@ -6,8 +6,9 @@ workgroup has no memory or threads for. Counted in PTX and run as C, never timed
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from ....dialects.dataclass import dataclass
 
 MEMORY: Final = 1 << 15  # bytes of the numbers of all rows of a workgroup
 MOST_THREADS: Final = 1024

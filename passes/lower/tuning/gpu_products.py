@@ -8,12 +8,12 @@ Output: the text of a `compilation_info` attribute, other sizes, how a sum is cu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ....dialects.types import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64
 from ....runtime.targets import Target, TargetKind
 from .gpu_columns import column_parts

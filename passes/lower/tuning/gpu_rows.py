@@ -6,9 +6,9 @@ how many elements a workgroup sorts. Counted in kernels and run as C, never time
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from ....dialects.dataclass import dataclass
 from .gpu_facts import BUSY, GROUPS, WARP
 from .texts import rounded_up
 

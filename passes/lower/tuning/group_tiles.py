@@ -11,12 +11,13 @@ bits, to which bytes are widened.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import Final
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ....dialects.types import BFLOAT16, FLOAT32, INT32
 from ....runtime.targets import Target
 from .configuration import has_kernels

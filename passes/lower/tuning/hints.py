@@ -7,12 +7,12 @@ compile.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, Final
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ....dialects.op import Op
 from ....dialects.ops.constants import Constant
 from ....dialects.types import FLOAT32, TensorType, ValueType

@@ -11,10 +11,10 @@ are measured (`docs/kernels.md`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Final
 
+from ....dialects.dataclass import dataclass
 from ....runtime.targets import Target
 from .texts import divisor, has_many_registers, tiles_text, whole_row
 

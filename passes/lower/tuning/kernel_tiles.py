@@ -10,11 +10,11 @@ lost or contradict each other. A kernel with an op that is not known here, or wi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Final
 
 from ....dialects import mlir
+from ....dialects.dataclass import dataclass
 from ....runtime.compile.faults.recomputed_reductions import computes_a_reduction_again
 from ....runtime.targets import Target, TargetKind
 from ...base import Pass

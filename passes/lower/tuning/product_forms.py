@@ -8,12 +8,12 @@ Products that get a kernel of adze's own are not decided here (`product_tiles.py
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Final
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ....dialects.types import BFLOAT16, FLOAT32, FLOAT64
 from ....runtime.targets import Target, TargetKind
 from . import gpu_products

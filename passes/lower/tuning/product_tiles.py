@@ -10,12 +10,13 @@ The numbers are measured (`docs/kernels.md`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import Final
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ....dialects.types import FLOAT32, FLOAT64
 from ....runtime.targets import Target
 from .configuration import has_kernels

@@ -7,12 +7,12 @@ Output: `RowLoops`, or None where IREE's code is as good.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Final
 
 import numpy as np
 
+from ....dialects.dataclass import dataclass
 from ....dialects.types import FLOAT32, FLOAT64
 from ....runtime.targets import Target, TargetKind
 from .kernel_sizes import LEAST, MOST, SMALL, WORKGROUPS

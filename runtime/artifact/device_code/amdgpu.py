@@ -12,9 +12,9 @@ import re
 import struct
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from ....dialects.dataclass import dataclass
 from ...errors import ArtifactError
 from .code_objects import AmdKernel, kernels_of
 from .counts import KernelCounts

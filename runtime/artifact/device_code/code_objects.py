@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
+
+from ....dialects.dataclass import dataclass
 
 ELF: Final = b"\x7fELF"
 _SYMBOLS, _NOTES = (2, 11), 7  # types of sections

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from io import BytesIO
 from typing import Final
 
+from ....dialects.dataclass import dataclass
 from ...errors import ArtifactError
 from .flatbuffers import Table, root_of
 from .metal import SOURCE

@@ -7,7 +7,8 @@ Idea: every place is checked against the length, so that damaged bytes are a `Va
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+
+from ....dialects.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from ....dialects.dataclass import dataclass
 from ...errors import ArtifactError
 from .counts import KernelCounts
 

@@ -8,11 +8,11 @@ machine learning prediction serving, "tree traversal").
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from .....dialects.dataclass import dataclass
 from ....control.while_loops import fori_loop
 from ....library import numpy as xp
 from ...errors import ModelError, ModelUnsupportedError

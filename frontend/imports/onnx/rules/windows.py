@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
+from .....dialects.dataclass import dataclass
 from ...errors import ModelError, ModelUnsupportedError
 from ..calls import Call
 

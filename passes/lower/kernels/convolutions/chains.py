@@ -9,7 +9,6 @@ kernel knows, and none has another shape. A chain ends at an op whose result is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Final
 
@@ -18,6 +17,7 @@ import numpy as np
 from .....dialects import mlir
 from .....dialects.builder.core import Application
 from .....dialects.builder.emitter import Reader
+from .....dialects.dataclass import dataclass
 from .....dialects.op import DIALECT
 from .....dialects.ops.constants import Constant
 from .....dialects.ops.elementwise.comparison import Select

@@ -11,12 +11,13 @@ applies the ops of the chain (`chains.py`) to sums that are still in registers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 
 from .....dialects import mlir
 from .....dialects.builder.emitter import Emitter, Reader
 from .....dialects.codec import Codec
+from .....dialects.dataclass import dataclass
 from .....dialects.op import DIALECT
 from .....dialects.ops.constants import Constant
 from .....dialects.ops.contraction.convolution import ConvGeneral

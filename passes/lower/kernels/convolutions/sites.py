@@ -11,7 +11,7 @@ Where it shows at the call how many images there are, a plan is that of one; eac
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import prod
 from typing import Final
 
@@ -20,6 +20,7 @@ import numpy as np
 from .....dialects import mlir
 from .....dialects.builder.emitter import Emitter, Reader
 from .....dialects.codec import Codec
+from .....dialects.dataclass import dataclass
 from .....dialects.op import DIALECT
 from .....dialects.ops.contraction.convolution import ConvGeneral
 from .....dialects.ops.contraction.convolution_window import Convolution

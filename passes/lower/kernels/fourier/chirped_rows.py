@@ -6,8 +6,7 @@ Idea: the convolution with a chirp of `cyclic_plans.py`, with vectors along the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from .....dialects.dataclass import dataclass
 from ..builder import Array, Number, Place, constant, index
 from .cyclic_plans import Cyclic
 from .rows import Planar, Row, Source, Target, each_start

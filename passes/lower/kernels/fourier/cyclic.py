@@ -9,8 +9,7 @@ scratch: elements are read before anything is written to it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from .....dialects.dataclass import dataclass
 from ..builder import Array, Number, Place, constant, index, loop
 from .cyclic_plans import Cyclic
 from .stages import Parts, Read, Stages, Write

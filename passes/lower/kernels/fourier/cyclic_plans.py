@@ -11,11 +11,11 @@ what is convolved with are computed in the longest float of the machine and roun
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
+from .....dialects.dataclass import dataclass
 from .plans import is_smooth, roots
 
 

@@ -9,12 +9,12 @@ and the last one writes the result.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Final
 
 import numpy as np
 
+from .....dialects.dataclass import dataclass
 from .....dialects.types import COMPLEX, TensorType
 from ....ir.aliases import Value
 from ...tuning.gpu_fourier import LARGEST_PRIME, RowShare, largest_radix, row_share

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from math import inf, prod
 from typing import Final
@@ -19,6 +18,7 @@ from typing import Final
 import numpy as np
 
 from .....dialects import mlir
+from .....dialects.dataclass import dataclass
 from ..builder import Array, Number, Place, ceil_divided, choose, index, loop
 from ..executable import Size
 from ..linalg.matrices import workgroups

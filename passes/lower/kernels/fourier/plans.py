@@ -7,12 +7,13 @@ computed in float64 from exact integers modulo the size, and rounded once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import inf, isqrt, pi
 from typing import Final
 
 import numpy as np
+
+from .....dialects.dataclass import dataclass
 
 LARGEST_RADIX: Final = 31  # a prime factor up to here is one step
 WIDE: Final = 512  # bits of registers of which there are 32: enough for a step of 8 complex vectors

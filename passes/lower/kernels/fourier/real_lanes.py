@@ -9,11 +9,11 @@ are read and written together, in place.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
+from .....dialects.dataclass import dataclass
 from .....dialects.types import TensorType
 from ....ir.aliases import Value
 from ..builder import Array, Number, Place, index, loop

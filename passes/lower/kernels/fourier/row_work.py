@@ -7,11 +7,11 @@ of a row within them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
+from .....dialects.dataclass import dataclass
 from .....dialects.types import TensorType
 from ..builder import Array, Place
 from ..executable import Emit, Kernel, Result, Size

@@ -10,10 +10,10 @@ columns, the last one overlaps the one before it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 from .....dialects import mlir
+from .....dialects.dataclass import dataclass
 from ..builder import Array, Number, Place, index, loop
 from ..linalg.vectors import transposed
 from .plans import Split

@@ -9,11 +9,11 @@ first step reads the input itself and the last one writes the result.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import cos, pi, sin, sqrt
 from typing import TypeAlias
 
 from .....dialects import mlir
+from .....dialects.dataclass import dataclass
 from ..builder import Array, Number, Place, broadcast, index, loop
 
 Parts: TypeAlias = "tuple[Number, Number]"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from .....dialects.dataclass import dataclass
 from .cholesky import cholesky
 from .eigen import eigen
 from .factored_systems import factored_solve

@@ -11,9 +11,9 @@ using BLAS 2.5 operators).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from .....dialects.dataclass import dataclass
 from ..builder import Number, Place, choose, index, loop, when
 from .pending import Pending, panel_of, summed
 from .reflections import Reflections

@@ -13,11 +13,12 @@ of that number, lie between it and the next one. The last block has no such colu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
+from .....dialects.dataclass import dataclass
 from ..builder import Number, Place, branches, carried, choose, index, loop, when
 from .bidiagonal_qr import BidiagonalValues, largest_of, poison_of, rotation
 from .conquer import Blocks, begin, conquer_sizes

@@ -10,11 +10,11 @@ as by dividing and conquering.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
+from .....dialects.dataclass import dataclass
 from ..builder import Number, Place, branches, carried, choose, index, repeated
 from .rotations import Rotating
 from .vectors import Lanes, Matrix, magnitude, root

@@ -10,10 +10,10 @@ tiles), in blocks of `BLOCK` rows for large matrices, so that the rows that are 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from .....dialects import mlir
+from .....dialects.dataclass import dataclass
 from .....dialects.types import TensorType
 from ....ir.aliases import Value
 from ..builder import Array, Number, Place, carried, choose, constant, index, least, loop

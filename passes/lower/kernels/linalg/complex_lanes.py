@@ -9,11 +9,11 @@ the imaginary ones, so that vectors need no shuffles there.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from .....dialects import mlir
+from .....dialects.dataclass import dataclass
 from ....ir.aliases import Type
 from ..builder import Number, Operand, Place, broadcast, choose, constant
 from .vectors import ROWS, WIDE, Lanes, Machine, Matrix, magnitude, total, transposed

@@ -10,10 +10,10 @@ by level, by the roots of a secular equation and by products with their vectors.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from .....dialects import mlir
+from .....dialects.dataclass import dataclass
 from ..builder import Number, Place, carried, ceil_divided, choose, index, loop, repeated, when
 from ..executable import Result, Size
 from .deflation import Deflation, rotate

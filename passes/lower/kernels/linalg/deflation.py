@@ -9,11 +9,10 @@ vectors makes one negligible (Cuppen 1981; LAPACK's laed2).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from .....dialects import mlir
+from .....dialects.dataclass import dataclass
 from ..builder import Number, Place, branches, broadcast, carried, choose, constant, index, loop, when
 from .secular import POLES, POSITIONS
 from .vectors import Lanes, Matrix, magnitude, root

@@ -10,9 +10,9 @@ diagonal are kept, so that nobody waits for a root.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from .....dialects.dataclass import dataclass
 from .....dialects.routine_arrays import DTYPES
 from .....dialects.types import TensorType
 from ....ir.aliases import Value

@@ -12,10 +12,10 @@ padding is zero. A zero pivot leaves its column as it is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from .....dialects import mlir
+from .....dialects.dataclass import dataclass
 from .....dialects.types import TensorType
 from ....ir.aliases import Type, Value
 from ..builder import (

@@ -9,9 +9,9 @@ high-performance matrix multiplication).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from .....dialects.dataclass import dataclass
 from ..builder import Number, Place, branches, carried, choose, index, loop
 from .vectors import ROWS, Lanes, Matrix
 

@@ -7,9 +7,9 @@ rows with a vector, and for copies of the vector of a reflection.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from .....dialects.dataclass import dataclass
 from ..builder import Number, Place, loop
 from .vectors import Lanes, Matrix
 

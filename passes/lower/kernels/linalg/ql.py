@@ -11,12 +11,12 @@ that is still coupled in the end becomes NaN.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from .....dialects import mlir
+from .....dialects.dataclass import dataclass
 from ..builder import Number, Place, branches, carried, choose, constant, index, repeated, when
 from .rotations import Rotating
 from .vectors import Lanes, Matrix, magnitude, root

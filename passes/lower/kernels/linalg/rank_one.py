@@ -9,8 +9,7 @@ algorithm for the rank-one modification of the symmetric eigenproblem).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from .....dialects.dataclass import dataclass
 from ..builder import Number, Place, carried, choose, loop
 from .secular import POLES, POSITIONS, Secular
 from .vectors import Lanes, Matrix, element_of, root

@@ -13,10 +13,10 @@ last.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from .....dialects import mlir
+from .....dialects.dataclass import dataclass
 from ..builder import Number, Place, branches, carried, choose, index, loop, when
 from ..executable import Result, Size
 from .matrices import scratch_of

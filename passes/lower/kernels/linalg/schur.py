@@ -12,12 +12,12 @@ diagonal alone is wanted, nothing outside of the active block is reflected.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from .....dialects import mlir
+from .....dialects.dataclass import dataclass
 from .....dialects.types import TensorType
 from ....ir.aliases import Value
 from ..builder import Array, Number, branches, broadcast, carried, choose, index, loop, repeated, when

@@ -11,12 +11,12 @@ does not halve the function, the bits of the distance are bisected.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from .....dialects import mlir
+from .....dialects.dataclass import dataclass
 from ..builder import Number, carried, choose, constant, index, loop, repeated
 from .vectors import Lanes, Matrix, magnitude, root, total
 

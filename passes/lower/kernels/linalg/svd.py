@@ -13,9 +13,9 @@ call counts as large.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from .....dialects.dataclass import dataclass
 from .....dialects.types import TensorType
 from ....ir.aliases import Value
 from ..builder import Array, Number, Place, carried, choose, index, loop, most

@@ -13,9 +13,10 @@ small as the shorter side (Golub and Van Loan, section 5.2.6).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, TypeAlias
 
+from .....dialects.dataclass import dataclass
 from .....dialects.types import TensorType
 from ....ir.aliases import Value
 from ..builder import Array, Number, Place, branches, choose, index, least, loop, most, repeated

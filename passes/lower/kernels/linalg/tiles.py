@@ -6,8 +6,8 @@ Input: matrices in memory. Output: code that keeps a tile in registers for all s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from .....dialects.dataclass import dataclass
 from ..builder import Number, Place, carried, index, loop
 from .vectors import ROWS, Lanes, Matrix
 

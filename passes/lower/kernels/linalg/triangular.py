@@ -9,9 +9,10 @@ is used. Quotients are divisions, so that a zero on the diagonal yields what it 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
+from .....dialects.dataclass import dataclass
 from .....dialects.types import TensorType
 from ....ir.aliases import Value
 from ..builder import Array, Number, Place, ceil_divided, index, loop, when

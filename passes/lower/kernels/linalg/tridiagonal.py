@@ -9,8 +9,7 @@ there for the product with its row and for that with its column.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from .....dialects.dataclass import dataclass
 from ..builder import Number, Place, index, loop, when
 from .pending import Pending, panel_of, summed
 from .reflections import Reflections

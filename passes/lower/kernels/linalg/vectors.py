@@ -7,12 +7,12 @@ elements a vector has and emits products, roots, transposed blocks and copies of
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, overload
 
 import numpy as np
 
 from .....dialects import mlir
+from .....dialects.dataclass import dataclass
 from .....runtime.targets import Target
 from ....ir.aliases import Type
 from ..builder import Array, Number, Place, broadcast, carried, ceil_divided, choose, constant, index, loop

@@ -10,11 +10,11 @@ array, and two that are never needed at once may be the same part.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Final
 
 from .....dialects import mlir
+from .....dialects.dataclass import dataclass
 from ....ir.aliases import Block, Operation, Type, Value
 from ....ir.functions import functions
 from .errors import KernelError

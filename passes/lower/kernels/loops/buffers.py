@@ -7,9 +7,8 @@ judged by what a view shows of which buffer; where that is not known, the copy s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from .....dialects import mlir
+from .....dialects.dataclass import dataclass
 from ....ir.aliases import Operation, Value
 from .walk import nested, operations_named
 from .windows import VIEWS, Box, base_of, box_of, is_own

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from .....dialects import mlir
 from .....dialects.builder.emitter import Reader
 from .....dialects.codec import Codec
+from .....dialects.dataclass import dataclass
 from .....runtime.targets import Target, TargetKind
 from ....ir.aliases import Attribute, Type
 from ....ir.functions import functions

@@ -8,12 +8,12 @@ since bufferization decides what is updated in place.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .....dialects import mlir
+from .....dialects.dataclass import dataclass
 from .....runtime.targets import TargetKind
 from ...builder import DYNAMIC, Attribute, Body, LinalgBuilder, ScalarRule, Size, Value
 from ...forms.movement import reshape as reshape_at_call

@@ -10,7 +10,6 @@ else is possible; else `NoColumns`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, Final
 
@@ -19,6 +18,7 @@ import numpy as np
 from .....dialects import mlir
 from .....dialects.builder.core import Application
 from .....dialects.builder.emitter import Emitter, Reader
+from .....dialects.dataclass import dataclass
 from .....dialects.op import Op
 from .....dialects.ops.collectives.shardings import ShardingConstraint
 from .....dialects.ops.constants import Constant, Iota

@@ -7,7 +7,6 @@ Input: the functions of a module of adze. Output: for each `while` with `i < bou
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from .....dialects import mlir
 from .....dialects.builder.core import Application
 from .....dialects.builder.emitter import Reader
+from .....dialects.dataclass import dataclass
 from .....dialects.ops.constants import Constant
 from .....dialects.ops.control.while_loop import While
 from .....dialects.ops.elementwise.arithmetic import Add

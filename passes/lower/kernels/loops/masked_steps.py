@@ -13,10 +13,10 @@ they are, so NaN and infinity stay in the sum. Sums that have to be added in ord
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from .....dialects import mlir
+from .....dialects.dataclass import dataclass
 from ....ir.aliases import Operation, Type, Value
 from .walk import operations_named
 from .windows import base_of, is_own

@@ -8,9 +8,8 @@ it would copy the array that is updated, whose buffer is then not the one that t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from .....dialects import mlir
+from .....dialects.dataclass import dataclass
 from ....ir.aliases import Block, Operation, Value
 from .destinations import DESTINATION, LOOPS, copied
 from .state import DEEPEST, carried_arrays

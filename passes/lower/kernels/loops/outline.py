@@ -9,7 +9,6 @@ call are passed as numbers, too.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 from .....dialects import mlir
 from .....dialects.builder.core import Application
 from .....dialects.builder.emitter import Reader
+from .....dialects.dataclass import dataclass
 from .....dialects.dialect import BY_NAME
 from .....dialects.ops.constants import Constant, Iota, SizeConstant, SizeToArray
 from .....dialects.ops.elementwise.family import Elementwise

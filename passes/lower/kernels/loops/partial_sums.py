@@ -7,11 +7,11 @@ fewer than threads is a loop over its results and parts, and one over its result
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import isqrt, prod
 from typing import Final
 
 from .....dialects import mlir
+from .....dialects.dataclass import dataclass
 from ....ir.aliases import Operation, Value, ValueMap
 from .walk import operations_named, terminator
 

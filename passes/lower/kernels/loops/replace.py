@@ -8,12 +8,12 @@ stays, marked with the reason, and the loops in its body are looked at in turn.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from .....dialects import mlir
 from .....dialects.builder.emitter import Reader
 from .....dialects.codec import Codec
+from .....dialects.dataclass import dataclass
 from .....dialects.errors import AdzeError
 from .....dialects.ops.control.call import Call
 from .....dialects.ops.control.scan import Scan

@@ -11,13 +11,13 @@ in registers (`pointwise`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from .....dialects import mlir
 from .....dialects.builder.core import Application
 from .....dialects.builder.emitter import Reader
 from .....dialects.codec import Codec
+from .....dialects.dataclass import dataclass
 from .....dialects.op import Op
 from .....dialects.ops.control.scan import Scan
 from .....dialects.ops.control.while_loop import While

@@ -8,12 +8,13 @@ has, so that those of two arrays are one value where they follow from one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, TypeAlias
 
 from .....dialects import mlir
 from .....dialects.builder.core import Application
 from .....dialects.builder.emitter import Emitter, Reader
+from .....dialects.dataclass import dataclass
 from .....dialects.extents import carried_extents
 from .....dialects.op import Op
 from .....dialects.ops.constants import Dim, SizeCheck

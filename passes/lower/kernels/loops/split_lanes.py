@@ -9,13 +9,13 @@ vectors runs by itself, and `select-loops` finds that out; where it would not, t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from .....dialects import mlir
 from .....dialects.builder.core import Application
 from .....dialects.builder.emitter import Emitter, Reader
 from .....dialects.codec import Codec
+from .....dialects.dataclass import dataclass
 from .....dialects.ops.control.scan import Scan
 from .....dialects.ops.control.while_loop import While
 from .....dialects.types import TensorType

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import Final
 
+from .....dialects.dataclass import dataclass
 from .....dialects.types import TensorType
 
 UNKNOWN_LENGTH: Final = 1000

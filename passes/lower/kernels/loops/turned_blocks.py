@@ -9,10 +9,10 @@ or the operands, whichever are fewer. LLVM would take or store such elements one
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from .....dialects import mlir
+from .....dialects.dataclass import dataclass
 from .....runtime.targets import Target
 from ..builder import Array, Number, Place, broadcast, loop
 from ..linalg.vectors import transposed

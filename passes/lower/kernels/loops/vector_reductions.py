@@ -8,12 +8,12 @@ loop, so that it is a vector along one of them and a number along the others.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from .....dialects import mlir
+from .....dialects.dataclass import dataclass
 from ....ir.aliases import Operation, Type, Value
 from ..builder import Array, Number, Place, index
 from ..element_code import applied

@@ -13,11 +13,11 @@ as much as its vectors.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Final
 
 from .....dialects import mlir
+from .....dialects.dataclass import dataclass
 from .....runtime.targets import Target
 from ....ir.aliases import Operation, Type, Value
 from ..builder import Array, Number, Place, broadcast, carried, constant, index, loop

@@ -6,11 +6,11 @@ are a value and a number, so that those of two windows that move together can be
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import gcd
 from typing import Final
 
 from .....dialects import mlir
+from .....dialects.dataclass import dataclass
 from ....ir.aliases import Value
 
 VIEWS: Final = ("memref.subview", "memref.collapse_shape", "memref.expand_shape", "memref.cast")

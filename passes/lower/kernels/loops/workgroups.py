@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from .....dialects import mlir
+from .....dialects.dataclass import dataclass
 from ....ir.aliases import Block, Operation, Value
 from ....ir.functions import functions
 from ..executable import workgroup_id

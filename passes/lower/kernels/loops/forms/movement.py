@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ......dialects import mlir
+from ......dialects.dataclass import dataclass
 from ......dialects.types import INT64
 from ....builder import Size, Value
 from ....forms.movement import count_positions, require_inside

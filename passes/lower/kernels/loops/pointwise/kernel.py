@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Final
 
 from ......dialects import mlir
 from ......dialects.builder.emitter import Reader
+from ......dialects.dataclass import dataclass
 from ......runtime.targets import Target, TargetKind
 from .....ir.aliases import Operation, Type, Value
 from .....ir.marks import LOOP

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any, Final
 
@@ -19,6 +18,7 @@ import numpy as np
 from ......dialects import mlir
 from ......dialects.builder.core import Application
 from ......dialects.builder.emitter import Emitter, Reader
+from ......dialects.dataclass import dataclass
 from ......dialects.ops.collectives.shardings import ShardingConstraint
 from ......dialects.ops.constants import Constant
 from ......dialects.ops.control.cond import Cond

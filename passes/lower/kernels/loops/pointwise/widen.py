@@ -10,10 +10,10 @@ which are done stay what they are. A complex number is two vectors. A code that 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from ......dialects import mlir
+from ......dialects.dataclass import dataclass
 from .....ir.aliases import Block, Operation, Type, Value
 from ..walk import terminator
 from .errors import NotPointwise
