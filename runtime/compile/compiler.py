@@ -37,6 +37,7 @@ from .faults.squares_of_lanes import kernel_with_squares_of_lanes
 from .faults.strided_bindings import with_strided_bindings
 from .faults.unaligned_slices import with_unaligned_slices
 from .faults.unawaited_loops import with_awaited_loops
+from .faults.unawaited_threads import kernel_with_unawaited_threads
 from .invocation import FLAGS_REFUSED, Invocation
 from .kernels import fault_of_kernels
 from .libraries import (
@@ -395,7 +396,13 @@ def _finished_without_wrong_lanes(
     changed = with_unaligned_slices(with_strided_bindings(unshared))
     if changed is not chosen and not invocation.replace(changed):
         return None
-    return finish(invocation, diagnostics, branches)
+    program = finish(invocation, diagnostics, branches)
+    kernel = None if program is None else kernel_with_unawaited_threads(program)
+    if kernel is not None:
+        fault = f"in the kernel {kernel} threads would load what others store, and not wait for them"
+        diagnostics.append(Diagnostic("error", fault, None))
+        return None
+    return program
 
 
 def _finished_with_changes(

@@ -27,6 +27,7 @@ _CONFIGURATION: Final = "lowering_config"
 _PIPELINE: Final = "translation_info"
 _ITERATORS: Final = "iterator_types"
 _MAPS: Final = "indexing_maps"
+_STORES: Final = ("iree_tensor_ext.dispatch.tensor.store", "iree_codegen.store_to_buffer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +93,20 @@ def _reduction(ir: Any, kernel: Any) -> _Reduction | None:
 
 
 def _takes_elements(ir: Any, operation: Any, reduction: Any, reduces: tuple[bool, ...]) -> bool:
-    """Whether an op behind a reduction, whose first loops are those of its result, takes this as it lies."""
+    """Whether an op beside a reduction, whose first loops are those of its result, takes this as it lies, and
+    the other ops, the reduction too, take what it computes so."""
     rows = reduces.index(True)
     if not all(reduces[rows:]) or "reduction" in str(operation.attributes[_ITERATORS]):
         return False
     in_order = [f"d{loop}" for loop in range(rows)]
     results = [_maps(ir, reduction)[-1], *_maps(ir, operation)]
+    for use in (use for result in operation.results for use in result.uses):
+        user = use.owner.operation
+        if user.name in _STORES:
+            continue
+        if _MAPS not in user.attributes:
+            return False  # who knows which elements it takes
+        results.append(_maps(ir, user)[use.operand_number])
     return all([str(each) for each in map_.results] == in_order for map_ in results)
 
 

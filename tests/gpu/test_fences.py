@@ -19,12 +19,13 @@ from adze.passes.lower.iree import two_index_maps
 from adze.passes.lower.iree.started_reductions import StartedReductions
 from adze.passes.lower.tuning.gpu_facts import BUSY
 from adze.runtime.artifact.device_code.kernels import ptx_of
-from adze.runtime.compile import compiler, strategy
+from adze.runtime.compile import compiler, strategy, unshared_rows
 from adze.runtime.compile.faults.crossed_wakeups import with_awaited_operations
 from adze.runtime.compile.faults.private_results import kernel_with_private_results
 from adze.runtime.compile.faults.replayed_copies import with_new_copies
 from adze.runtime.compile.faults.squares_of_lanes import kernel_with_squares_of_lanes
 from adze.runtime.compile.faults.unawaited_loops import with_awaited_loops
+from adze.runtime.compile.faults.unawaited_threads import kernel_with_unawaited_threads
 from adze.runtime.compile.separate import compile_in_subprocess
 from adze.runtime.errors import CompileError
 from adze.runtime.targets import parse_target
@@ -611,3 +612,36 @@ def test_iree_still_spreads_squares_over_lanes(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("ADZE_CACHE", "0")
     greatest = [float(adze.jit(of_a_square, device="vulkan")(*squares(8, k))[1]) for k in range(3)]
     assert greatest != [float(of_a_square(*squares(8, k))[1]) for k in range(3)]
+
+
+def diagonal(x: Any) -> Any:
+    """Sums of columns, in each of which one element counts."""
+    numbers = lax.iota(np.int32, len(x))
+    return xp.where(numbers[:, None] == numbers, x, 0).sum(0)
+
+
+def program_for_threads(monkeypatch: pytest.MonkeyPatch) -> bytes:
+    """With a thread a column, whatever the kernel computes first."""
+    monkeypatch.setattr(unshared_rows, "_takes_elements", lambda *arguments: True)
+    monkeypatch.setattr(strategy, "FORMS", tuple(form for form in strategy.FORMS if form.name == "tuned"))
+    return adze.trace(diagonal, ShapeDtype((32, 32))).lower("vulkan:lavapipe").compile(cache=False).vmfb
+
+
+def test_iree_still_lets_threads_run_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiler, "kernel_with_unawaited_threads", lambda program: None)
+    assert kernel_with_unawaited_threads(program_for_threads(monkeypatch)) is not None
+
+
+def test_kernels_whose_threads_run_ahead_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(CompileError, match="threads would load what others store, and not wait for them"):
+        program_for_threads(monkeypatch)
+
+
+@pytest.mark.vulkan
+@needs_vulkan
+@pytest.mark.parametrize("size", [8, 32, 64])
+def test_threads_have_what_others_compute_first(size: int) -> None:
+    x = np.random.default_rng(size).standard_normal((size, size)).astype(np.float32)
+    function = adze.jit(diagonal, device="vulkan")
+    for _ in range(20):
+        np.testing.assert_array_equal(function(x), np.diagonal(x))

@@ -8,8 +8,9 @@ SPIR-V specification, 1.6, and of SPV_KHR_cooperative_matrix.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import field
+from math import prod
 from typing import Final
 
 from ....dialects.dataclass import dataclass
@@ -22,7 +23,10 @@ _EXT_INST, _ENTRY_POINT, _EXECUTION_MODE = 12, 15, 16
 _TYPE_INT, _TYPE_FLOAT, _TYPE_VECTOR, _TYPE_ARRAY, _TYPE_STRUCT, _TYPE_POINTER = 21, 22, 23, 28, 30, 32
 _CONSTANT, _FUNCTION, _FUNCTION_END, _VARIABLE = 43, 54, 56, 59
 _LOAD, _STORE, _BARRIER, _COOPERATIVE_PRODUCT, _COOPERATIVE_LOAD = 61, 62, 224, 4459, 4457
-_POINTERS: Final = (_VARIABLE, 65, 66, 67, 70, 124, 117)  # results that may be pointers: chains, casts
+_CHAINS: Final = (65, 66)
+_PHI: Final = 245
+_ARITHMETIC: Final = (_PHI, *range(126, 140), *range(194, 201))  # of integers, and of bits
+_POINTERS: Final = (_VARIABLE, *_CHAINS, 67, 70, 124, 117)  # results that may be pointers: chains, casts
 # Operands.
 _LOCAL_SIZE, _FMA, _WORKGROUP, _FUNCTION_CLASS, _BUFFERS = 17, 50, 4, 7, (12, 5349)
 
@@ -47,6 +51,45 @@ def spirv_counts(code: bytes) -> list[KernelCounts]:
     """The counts of each entry point of a module. Raises `ArtifactError` where the bytes are none."""
     module = _read(code)
     return [_kernel(module, function, name) for function, name in module.entries.items()]
+
+
+def unawaited_kernels(code: bytes) -> list[str]:
+    """The kernels whose threads load from the memory of their workgroup what other ones store there, and that
+    wait for none of them. Raises `ArtifactError` where the bytes are no module.
+    """
+    module = _read(code)
+    found = []
+    for function, name in module.entries.items():
+        body = module.bodies.get(function, [])
+        is_alone = prod(module.threads.get(function, ())) <= 1
+        if not is_alone and all(opcode != _BARRIER for opcode, _ in body) and _loads_of_others(module, body):
+            found.append(name)
+    return found
+
+
+def _loads_of_others(module: _Module, body: Sequence[tuple[int, Sequence[int]]]) -> bool:
+    """Whether a workgroup's memory is loaded from by indices that no store to it has."""
+    definitions = {o[1]: (opcode, o[2:]) for opcode, o in body if opcode in _ARITHMETIC}
+    chains = {o[1]: o[2:] for opcode, o in body if opcode in _CHAINS and o[2] in module.shared}
+    places: dict[int, Hashable] = {variable: variable for variable in module.shared}
+    for pointer, (variable, *indices) in chains.items():
+        places[pointer] = (variable, *[_expression(definitions, index, ()) for index in indices])
+    stored = {places[o[0]] for opcode, o in body if opcode == _STORE and o[0] in places}
+    return any(opcode == _LOAD and o[2] in places and places[o[2]] not in stored for opcode, o in body)
+
+
+def _expression(
+    definitions: dict[int, tuple[int, Sequence[int]]], value: int, within: tuple[int, ...]
+) -> Hashable:
+    """How a number is computed: equal counters of two loops are, too. `within`: the counters around it."""
+    if value in within:
+        return "counter", within.index(value)
+    if value not in definitions:
+        return value
+    opcode, operands = definitions[value]
+    if opcode == _PHI:
+        operands, within = operands[::2], (*within, value)
+    return (opcode, *[_expression(definitions, operand, within) for operand in operands])
 
 
 def instructions_of(code: bytes) -> Iterator[tuple[int, Sequence[int]]]:
