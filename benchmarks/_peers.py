@@ -77,8 +77,11 @@ def adze_peer(target: str | None = None) -> Peer:
         @functools.cache
         def compiled() -> Function:
             traced = adze.trace(function, *(adze.ShapeDtype(*spec) for spec in specs))
-            lowered = traced.lower(target) if target else traced.lower()
-            return lowered.compile(device=device) if device else lowered.compile()
+            if device is None:
+                return traced.lower(*[target] if target else []).compile()
+            kind = device.partition(":")[0]  # which means the target of this machine's own devices
+            lowered = traced.lower(target or ("cpu" if kind.startswith("local") else kind))
+            return lowered.compile(device=device)
 
         return lambda *arrays: compiled()(*arrays)
 

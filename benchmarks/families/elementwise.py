@@ -120,6 +120,16 @@ def normalized_rows(peer: Peer, x: Any) -> Any:
     return x / peer.xp.linalg.norm(x, axis=1, keepdims=True)
 
 
+def scaled_columns(peer: Peer, x: Any, scales: Any) -> Any:
+    """Features by positive scales, as of a Gaussian policy or a normalizing flow."""
+    return x * peer.xp.log1p(peer.xp.exp(scales))
+
+
+def outer_waves(peer: Peer, x: Any, y: Any) -> Any:
+    """An outer product of sines."""
+    return peer.xp.sin(x)[:, None] * peer.xp.cos(y)
+
+
 def rms_norm(peer: Peer, x: Any, gain: Any) -> Any:
     return x / peer.xp.sqrt(peer.xp.mean(x * x, axis=-1, keepdims=True) + 1e-6) * gain
 
@@ -218,6 +228,16 @@ CASES = (
     Case("normalized rows 3000 x 301", normalized_rows, single(3000, 301)),
     Case(
         "RMS norm 1024 x 768", rms_norm, lambda draw: (draw.normal(1024, 768), draw.normal(768)), quick=True
+    ),
+    Case(
+        "scales of columns, softplus 2000 x 1000",
+        scaled_columns,
+        lambda draw: (draw.normal(2000, 1000), draw.normal(1000)),
+    ),
+    Case(
+        "waves of rows and columns 1000 x 1000",
+        outer_waves,
+        lambda draw: (draw.normal(1000), draw.normal(1000)),
     ),
     Case("any NaN 1000 x 1000", has_nan, single(1000, 1000)),
     Case("any of rows 1000 x 1000", rows_above, single(1000, 1000)),

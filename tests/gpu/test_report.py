@@ -152,10 +152,11 @@ def test_only_a_gpu_has_to_end_a_benchmark_in_time(is_imitated: bool, limited_is
     crashed = {"case": "rows", "times": {}, "errors": {"run": "process ended: -11"}}
     wrong = {"case": "rows", "times": {}, "errors": {"limit": "no answer in 90 s", "results": "differ"}}
     page = report.Page("vulkan:0", FACTS)
-    page.benchmarks = Benchmarks((late,), {}, is_imitated=is_imitated)
+    large = {"case": "sums", "times": {}, "errors": {"adze": "adze: lavapipe would leave out some of them"}}
+    page.benchmarks = Benchmarks((late, large), {}, is_imitated=is_imitated)
     assert page.is_right == limited_is_right
     assert "| rows |  |  |  |  | limit: no answer in 90 s |" in page.lines()
-    assert any("no failure." in line for line in page.lines()) == is_imitated
+    assert any("is no failure." in line for line in page.lines()) == is_imitated
     for row in (crashed, wrong):
         page.benchmarks = Benchmarks((late, row), {}, is_imitated=is_imitated)
         assert not page.is_right

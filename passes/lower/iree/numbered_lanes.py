@@ -29,8 +29,8 @@ from ..tuning.kernel_reading import all_loop_sizes
 
 _INDEX: Final = "linalg.index"
 _SEGMENTS: Final = "operandSegmentSizes"
-_MOST: Final = 1 << 16
-"""Elements along an axis: IREE refuses rows of some hundred elements, no longer ones."""
+_MOST: Final = 1 << 20
+"""Elements along an axis, whose numbers take 4 MiB of the program."""
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from ...ir.functions import functions, split_body
 from ...ir.marks import BARRIER
 from .broadcast_sums import broadcast_sums
 from .complex_products import complex_products
+from .dear_broadcasts import dear_broadcasts
 from .indexed_products import indexed_products
 from .inner_broadcasts import inner_broadcasts
 from .stored_products import stored_products
@@ -70,6 +71,7 @@ class MarkBarriers(Pass):
         results = unfusible(module, reader) | indexed_products(module, reader)
         results |= complex_products(module, reader) | stored_products(module, reader)
         results |= inner_broadcasts(module, reader) | broadcast_sums(module, reader)
+        results |= dear_broadcasts(module, reader)
         for result in results:
             result.owner.attributes[BARRIER] = mark
         return bool(results)

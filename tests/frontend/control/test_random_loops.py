@@ -28,6 +28,11 @@ def test_compiled_is_evaluated(first: int, thorough: bool) -> None:
     compiled_is_evaluated([SEEDS + first * count + i for i in range(count)])
 
 
+def test_numbers_whose_sine_is_broadcast_compile() -> None:
+    """LLVM's vectorizer did not end: it looked at what a sine is computed of once for each way to it."""
+    compiled_is_evaluated([SEEDS + 3])
+
+
 @pytest.mark.thorough
 def test_a_while_loop_may_carry_what_only_tells_a_size() -> None:
     compiled_is_evaluated([723011981267])
