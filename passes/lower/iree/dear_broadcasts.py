@@ -46,7 +46,7 @@ def dear_broadcasts(module: mlir.ir.Module, reader: Reader) -> set[Value]:
 
 
 def _read(reader: Reader, operation: Operation, costs: dict[Value, int]) -> set[Value]:
-    """What an op broadcasts that takes long; `costs` are those of an element, until a kernel has computed it."""
+    """What an op broadcasts that takes long; `costs` are those of an element that no kernel has computed."""
     op = reader.declaration(operation.name)
     if op is None or not issubclass(op, (Elementwise, Movement)):
         return set()
