@@ -10,7 +10,7 @@ import pytest
 
 import adze
 import adze.numpy as xp
-from adze import ShapeDtype
+from adze import ShapeDtype, nn
 from adze.passes.lower.iree import two_index_maps
 from adze.passes.lower.iree.dear_broadcasts import WORTH
 
@@ -44,6 +44,9 @@ NAMED = ShapeDtype(("n", "m")), ShapeDtype(("m",))
         (by_sine, (MATRIX, MATRIX), 0),
         (lambda x, r: x * (r + 1), (MATRIX, ROW), 0),
         (lambda x, r: x * xp.sum(xp.sin(r)), (MATRIX, ROW), 0),  # a sum is a kernel of its own
+        (lambda x, r: nn.log_softmax(x) * r, (MATRIX, ROW), 0),  # a kernel of rows has logarithms of its sums
+        (lambda x, r: nn.log_softmax(x) * r, NAMED, 0),
+        (lambda x, r: x * xp.sin(xp.sum(r)), NAMED, 1),
     ],
 )
 def test_what_takes_long_is_computed_before_it_is_broadcast(
