@@ -5,9 +5,9 @@ they are broadcast: those of an elementwise function that takes long, where that
 of their own takes. A number that is broadcast to a known size is computed once anyway, outside of the loop,
 and what follows from sums is computed in the kernel that adds them up, but for the sine of a number.
 
-Symptom: `x * sin(r)` of f32[1000,1000] and f32[1000] takes ten times as long as `x * r`. In programs with
-    loops as kernels, for which LLVM vectorizes, a compile does not end where such a function is a sine and
-    sizes are unknown: LLVM looks at what it computes once for each way to it.
+Symptom: `x * sin(r)` of f32[1000,1000] and f32[1000] takes ten times as long as `x * r`. In programs for
+    which LLVM vectorizes, such as those of complex numbers, a compile does not end where such a function is a
+    sine of a number and sizes are unknown: LLVM looks at what it computes once for each way to it.
 Seen in: IREE 3.13.
 Smallest: `x * sin(r)`.
 Goes when: `tests/passes/lower/iree/test_dear_broadcasts.py::test_iree_still_computes_them_for_each` fails.
@@ -20,6 +20,7 @@ from typing import Final, NamedTuple
 
 from ....dialects import mlir
 from ....dialects.builder.emitter import Reader
+from ....dialects.op import Op
 from ....dialects.ops.contraction.dot_general import DotGeneral
 from ....dialects.ops.elementwise.family import Elementwise
 from ....dialects.ops.elementwise.transcendental import Cos, Sin, Tan
@@ -81,9 +82,17 @@ def _read(reader: Reader, operation: Operation, made: dict[Value, _Made]) -> set
     if issubclass(op, Elementwise) and op.element_cost > 1:
         cost += op.element_cost
     if cost or of_sums:
-        by_waves = of_sums and (op in _WAVES or any(each.by_waves for each in operands))
+        by_waves = of_sums and (_has_waves(op, operation) or any(each.by_waves for each in operands))
         made[operation.results[0]] = _Made(cost, of_sums, by_waves)
     return set()
+
+
+def _has_waves(op: type[Op], operation: Operation) -> bool:
+    """Whether an op computes sines: most functions of complex numbers do."""
+    if op in _WAVES or op.element_cost < DEAR:
+        return op in _WAVES
+    element = mlir.ir.RankedTensorType(operation.operands[0].type).element_type
+    return isinstance(element, mlir.ir.ComplexType)
 
 
 def _is_worth_a_kernel(made: _Made, before: int | None, behind: int | None) -> bool:

@@ -47,6 +47,8 @@ NAMED = ShapeDtype(("n", "m")), ShapeDtype(("m",))
         (lambda x, r: nn.log_softmax(x) * r, (MATRIX, ROW), 0),  # a kernel of rows has logarithms of its sums
         (lambda x, r: nn.log_softmax(x) * r, NAMED, 0),
         (lambda x, r: x * xp.sin(xp.sum(r)), NAMED, 1),
+        (lambda x, r: x + xp.exp(xp.tanh(xp.sum(r + 1j))).real, NAMED, 1),  # of which a compile did not end
+        (lambda x, r: x + xp.exp(xp.tanh(xp.sum(r))), NAMED, 0),
     ],
 )
 def test_what_takes_long_is_computed_before_it_is_broadcast(
