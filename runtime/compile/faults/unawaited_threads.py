@@ -13,10 +13,10 @@ Goes when: `tests/gpu/test_fences.py::test_iree_still_lets_threads_run_ahead` fa
 
 from __future__ import annotations
 
-from ...artifact.device_code.kernels import spirv_of
-from ...artifact.device_code.spirv import unawaited_kernels
-
 
 def kernel_with_unawaited_threads(program: bytes) -> str | None:
     """The name of a kernel that may compute wrongly."""
+    from ...artifact.device_code.kernels import spirv_of  # loads what is known of all GPUs
+    from ...artifact.device_code.spirv import unawaited_kernels
+
     return next((name for code in spirv_of(program) for name in unawaited_kernels(code)), None)
