@@ -18,6 +18,7 @@ from adze.dialects.mlir import ir, new_context
 from adze.passes.lower.iree import two_index_maps
 from adze.passes.lower.iree.started_reductions import StartedReductions
 from adze.passes.lower.tuning.gpu_facts import BUSY
+from adze.runtime.artifact.device_code import spirv
 from adze.runtime.artifact.device_code.kernels import ptx_of
 from adze.runtime.compile import compiler, strategy, unshared_rows
 from adze.runtime.compile.faults.crossed_wakeups import with_awaited_operations
@@ -635,6 +636,20 @@ def test_iree_still_lets_threads_run_ahead(monkeypatch: pytest.MonkeyPatch) -> N
 def test_kernels_whose_threads_run_ahead_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CompileError, match="threads would load what others store, and not wait for them"):
         program_for_threads(monkeypatch)
+
+
+def test_equal_places_have_one_number_however_often_they_use_a_value() -> None:
+    add, phi = 128, 245
+    chain = {n: (add, (n - 1, n - 1)) for n in range(2, 200)}  # twice as many ways to a value with each
+    loops = {
+        300: (phi, (0, 9, 301, 9)),
+        301: (add, (300, 1)),
+        400: (phi, (0, 9, 401, 9)),
+        401: (add, (400, 1)),
+    }
+    numbers = spirv._Numbers({**chain, **loops, 500: (add, (198, 198)), 501: (add, (300, 198))})
+    assert numbers.of(199) == numbers.of(500) != numbers.of(198)
+    assert numbers.of(300) == numbers.of(400) != numbers.of(501)
 
 
 @pytest.mark.vulkan

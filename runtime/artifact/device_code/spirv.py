@@ -69,27 +69,42 @@ def unawaited_kernels(code: bytes) -> list[str]:
 
 def _loads_of_others(module: _Module, body: Sequence[tuple[int, Sequence[int]]]) -> bool:
     """Whether a workgroup's memory is loaded from by indices that no store to it has."""
-    definitions = {o[1]: (opcode, o[2:]) for opcode, o in body if opcode in _ARITHMETIC}
+    numbers = _Numbers({o[1]: (opcode, o[2:]) for opcode, o in body if opcode in _ARITHMETIC})
     chains = {o[1]: o[2:] for opcode, o in body if opcode in _CHAINS and o[2] in module.shared}
     places: dict[int, Hashable] = {variable: variable for variable in module.shared}
     for pointer, (variable, *indices) in chains.items():
-        places[pointer] = (variable, *[_expression(definitions, index, ()) for index in indices])
+        places[pointer] = (variable, *[numbers.of(index) for index in indices])
     stored = {places[o[0]] for opcode, o in body if opcode == _STORE and o[0] in places}
     return any(opcode == _LOAD and o[2] in places and places[o[2]] not in stored for opcode, o in body)
 
 
-def _expression(
-    definitions: dict[int, tuple[int, Sequence[int]]], value: int, within: tuple[int, ...]
-) -> Hashable:
-    """How a number is computed: equal counters of two loops are, too. `within`: the counters around it."""
-    if value in within:
-        return "counter", within.index(value)
-    if value not in definitions:
-        return value
-    opcode, operands = definitions[value]
-    if opcode == _PHI:
-        operands, within = operands[::2], (*within, value)
-    return (opcode, *[_expression(definitions, operand, within) for operand in operands])
+@dataclass(slots=True)
+class _Numbers:
+    """Values by number: those that are computed equally have one, such as equal counters of two loops.
+
+    `definitions` are opcode and operands of what is computed.
+    """
+
+    definitions: dict[int, tuple[int, Sequence[int]]]
+    known: dict[Hashable, int] = field(default_factory=dict)
+    seen: dict[tuple[int, tuple[int, ...]], int] = field(default_factory=dict)
+
+    def of(self, value: int, within: tuple[int, ...] = ()) -> int:
+        """The number of a value; `within` are the counters of the loops that it is computed for."""
+        key = value, within
+        if key not in self.seen:
+            self.seen[key] = self.known.setdefault(self._form(value, within), len(self.known))
+        return self.seen[key]
+
+    def _form(self, value: int, within: tuple[int, ...]) -> Hashable:
+        if value in within:
+            return "counter", within.index(value)
+        if value not in self.definitions:
+            return "value", value
+        opcode, operands = self.definitions[value]
+        if opcode == _PHI:
+            operands, within = operands[::2], (*within, value)
+        return (opcode, *[self.of(operand, within) for operand in operands])
 
 
 def instructions_of(code: bytes) -> Iterator[tuple[int, Sequence[int]]]:
