@@ -151,10 +151,12 @@ def _parts(
 ) -> Parts | None:
     """The kernels that replace the one of a dispatch; None where that one is to stay. `read` has the programs
     of executables that other dispatches call."""
+    name = called_by(dispatch)
+    if name in read and read[name] is None:
+        return None
     function = kernel_of(dispatch, executables)
     if function is None:
         return None
-    name = called_by(dispatch)
     if name not in read:
         read[name] = read_reduction(function)
     program = read[name]

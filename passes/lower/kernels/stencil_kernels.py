@@ -74,10 +74,12 @@ def _stage(
 
     `read` has the programs of executables that other dispatches call.
     """
+    name = called_by(operation)
+    if name in read and read[name] is None:
+        return None
     function = kernel_of(operation, executables)
     if function is None or len(operation.results) != 1:
         return None
-    name = called_by(operation)
     if name not in read:
         read[name] = read_stage(function)
     program = read[name]

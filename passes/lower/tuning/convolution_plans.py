@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
+from functools import lru_cache
 from math import prod
 from typing import Final, NamedTuple
 
@@ -92,10 +93,18 @@ def plan_convolution(
     least = WORK // IMAGES if problem.is_of_each else WORK
     if problem.work < least or any(high <= low for low, high in problem.ranges):
         return None
-    attempts = [
-        Attempt(problem, registers(target, dtype), dtype.itemsize, has_constant_weights, *choice).plan()
+    return _cheapest(problem, registers(target, dtype), dtype.itemsize, has_constant_weights)
+
+
+@lru_cache(maxsize=256)
+def _cheapest(
+    problem: Problem, registers: Registers, itemsize: int, has_constant_weights: bool
+) -> Plan | None:
+    """The cheapest of all plans, remembered: the blocks of a net have convolutions in common."""
+    attempts = (
+        Attempt(problem, registers, itemsize, has_constant_weights, *choice).plan()
         for choice in choices(problem)
-    ]
+    )
     return min((p for p in attempts if p is not None), key=lambda plan: plan.cost, default=None)
 
 

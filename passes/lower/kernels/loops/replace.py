@@ -25,9 +25,9 @@ from ....ir.marks import LOOP
 from ....optimize.inline import inline_operation
 from ...plan import target_of
 from ..executable import DISPATCH, Kernels
-from .build import build
 from .embed import replace_loop
 from .errors import KernelError
+from .known_code import KnownCode
 from .outline import outline
 from .pointwise.kernel import code_of, replace_with_elements
 from .select import ELEMENTS, HOST, KERNEL, Selection, mark, marked
@@ -48,9 +48,12 @@ class LoopKernels(Pass):
         if not chosen:
             return False
         reader, kernels = Reader(Codec(module.context)), Kernels(module)
+        known = KnownCode(target_of(module))
         while chosen:
             selection = Selection(module, True)
-            failed = [loop for loop in chosen if not _replace(module, kernels, loop, reader, selection)]
+            failed = [
+                loop for loop in chosen if not _replace(module, kernels, known, loop, reader, selection)
+            ]
             for loop in failed:
                 application = reader.read(loop)
                 assert application is not None
@@ -74,7 +77,12 @@ def _chosen(module: mlir.ir.Module) -> Iterator[Operation]:
 
 
 def _replace(
-    module: mlir.ir.Module, kernels: Kernels, loop: Operation, reader: Reader, selection: Selection
+    module: mlir.ir.Module,
+    kernels: Kernels,
+    known: KnownCode,
+    loop: Operation,
+    reader: Reader,
+    selection: Selection,
 ) -> bool:
     """Replace one loop; whether that was possible."""
     if (marked(loop) or "").startswith(ELEMENTS):
@@ -87,7 +95,7 @@ def _replace(
     try:
         outlined = outline(module, loop, reader)
         owned = {k for k, value in enumerate(outlined.operands) if _is_own(value)}
-        code = build(outlined.module, target_of(module), owned=owned, sizes=outlined.sizes)
+        code = known.build(outlined, owned)
     except (KernelError, AdzeError, mlir.ir.MLIRError) as error:
         mark(loop, f"{HOST}no kernel could be made of it: {str(error).splitlines()[0]}")
         return False
