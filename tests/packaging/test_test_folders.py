@@ -9,6 +9,7 @@ BESIDE_THE_SOURCE: Final = {
     "gpu": "the code for GPUs, as far as it can be judged without one",
     "ir": "the IR book, a folder for each pass",
     "large_sizes": "what all families compute at the sizes of kernels, with odd axes",
+    "other_cpu": "how tests run on a processor of another kind",
     "outside": "other projects' test suites",
     "packaging": "the package as a whole",
     "programs": "NumPy programs as users bring them",

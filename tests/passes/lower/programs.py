@@ -67,10 +67,10 @@ def _spec(kind: str, position: int, type_: ValueType) -> ArraySpec:
     return ArraySpec(name, type_.dtype, shape)
 
 
-def lowered_text(rule: Rule, *types: TensorType) -> str:
+def lowered_text(rule: Rule, *types: TensorType, target: str = "cpu") -> str:
     """The lowered IR of one program."""
     module, _ = build({"main": (rule, types)})
-    lower(module, parse_target("cpu"))
+    lower(module, parse_target(target))
     return str(module)
 
 
