@@ -11,6 +11,7 @@ import ctypes
 import functools
 import hashlib
 import platform
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -110,6 +111,16 @@ ARM_MODELS: Final = _models(
 )
 RISCV_MODELS: Final = _models("riscv64", {"generic-rv64": ((), 128), "generic-rv64-v": (("v",), 128)})
 
+# What Linux calls some of ARM's processors: CPU implementer and CPU part.
+_ARM_PARTS: Final = {
+    "0x41-0xd03": "cortex-a53",
+    "0x41-0xd08": "cortex-a72",
+    "0x41-0xd0b": "cortex-a76",
+    "0x41-0xd0c": "neoverse-n1",
+    "0x41-0xd40": "neoverse-v1",
+    "0x41-0xd49": "neoverse-n2",
+    "0x41-0xd4f": "neoverse-v2",
+}
 _MODELS_BY_ARCHITECTURE: Final = {"x86_64": X86_MODELS, "aarch64": ARM_MODELS, "riscv64": RISCV_MODELS}
 # What LLVM may use on this machine, and therefore what a build for `host` may need elsewhere.
 _CODEGEN_FEATURES: Final = frozenset(
@@ -142,10 +153,19 @@ class HostCpu:
 
     @property
     def known_model(self) -> CpuModel | None:
-        """The model of AMD's that this processor is, with all of its features."""
+        """The model of AMD's or ARM's that this processor is, with all of its features.
+
+        Of another one of ARM's it is what that has of those: IREE takes no flags beside a processor that it
+        finds itself, and those of ARM need one (`targets.py`).
+        """
+        if self.architecture == "aarch64":
+            name = _ARM_PARTS.get(self.model, "apple-m1" if sys.platform == "darwin" else "generic")
+            if name != "generic" and not self.missing(ARM_MODELS[name].required_features):
+                return ARM_MODELS[name]
+            return CpuModel("generic", "aarch64", self.codegen_features, 128)
         vendor, _, rest = self.model.partition("-")
-        name = {"25": "znver4", "26": "znver5"}.get(rest.partition("-")[0])
-        if vendor != "AuthenticAMD" or name is None or self.missing(X86_MODELS[name].required_features):
+        name = {"25": "znver4", "26": "znver5"}.get(rest.partition("-")[0], "")
+        if vendor != "AuthenticAMD" or not name or self.missing(X86_MODELS[name].required_features):
             return None
         return X86_MODELS[name]
 

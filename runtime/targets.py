@@ -138,7 +138,13 @@ _LLVM_CPU: Final = (
     "--iree-hal-target-device=local",
     "--iree-hal-local-target-device-backends=llvm-cpu",
 )
-_NO_GATHERS: Final = "+prefer-no-gather,+prefer-no-scatter"
+_NO_GATHERS: Final = ("+prefer-no-gather", "+prefer-no-scatter")
+# Linux's names of what a processor of ARM has, and LLVM's.
+_ARM_FEATURES: Final = {"asimddp": "dotprod", "atomics": "lse", "bf16": "bf16", "i8mm": "i8mm"}
+_NO_HALVES: Final = ("-fullfp16",)
+"""IREE's runtime sets ARM's processors to take subnormal numbers for zeros, those of float16 too where they
+have instructions for it: all below 6e-5. So float16 is computed in float32 there, as elsewhere; what converts
+between the two keeps them."""
 _RISCV_FEATURES: Final = "+m,+a,+f,+d,+c"
 
 
@@ -200,11 +206,21 @@ def _cpu_flags(model: CpuModel) -> tuple[str, ...]:
             "--iree-llvmcpu-target-abi=lp64d",
             f"--iree-llvmcpu-target-cpu-features={features}",
         )
+    features = ",".join(_llvm_features(model))
     return (
         f"--iree-llvmcpu-target-triple={model.architecture}-linux-gnu",
         f"--iree-llvmcpu-target-cpu={model.name}",
-        *([f"--iree-llvmcpu-target-cpu-features={_NO_GATHERS}"] if model.has_slow_gathers else []),
+        *([f"--iree-llvmcpu-target-cpu-features={features}"] if features else []),
     )
+
+
+def _llvm_features(model: CpuModel) -> tuple[str, ...]:
+    """What LLVM is to use of a processor, or not, beside what its name says."""
+    if model.has_slow_gathers:
+        return _NO_GATHERS
+    if model.architecture == "aarch64" and model.name == "generic":
+        return tuple(f"+{_ARM_FEATURES[name]}" for name in model.required_features if name in _ARM_FEATURES)
+    return _NO_HALVES if "asimdhp" in model.required_features else ()
 
 
 # --- Vulkan ------------------------------------------------------------------------------------------------

@@ -12,8 +12,9 @@ from io import BytesIO
 import pytest
 
 import adze.runtime.cpu as runtime_cpu
+from adze.runtime import targets
 from adze.runtime.compile.compiler import CompileOptions, compile_bytecode
-from adze.runtime.cpu import X86_MODELS, HostCpu, host_cpu, parse_cpuinfo
+from adze.runtime.cpu import ARM_MODELS, X86_MODELS, HostCpu, host_cpu, parse_cpuinfo
 from adze.runtime.errors import TargetError
 from adze.runtime.targets import TargetKind, parse_target, target_names
 
@@ -216,6 +217,48 @@ def test_gathers_are_for_processors_that_are_quick_at_them(name: str, gathers: b
     target = parse_target(f"cpu:{name}")
     asked = "--iree-llvmcpu-target-cpu-features=+prefer-no-gather,+prefer-no-scatter" in target.flags
     assert (target.has_quick_gathers, asked) == (bool(gathers), gathers is False)
+
+
+FEATURES = "--iree-llvmcpu-target-cpu-features="
+ARM_INFO = "processor : 0\nFeatures : {}\nCPU implementer : {}\nCPU part : {}\n"
+V8_2 = "fp asimd atomics fphp asimdhp asimdrdm asimddp"
+
+
+@pytest.mark.parametrize("name", [name for name in ARM_MODELS if name != "generic"])
+def test_float16_is_computed_in_float32_on_arm(name: str) -> None:
+    """Its own instructions take numbers below 6e-5 for zeros in the mode that IREE's runtime sets."""
+    flags = parse_target(f"cpu:aarch64:{name}").flags
+    has_instructions = "asimdhp" in ARM_MODELS[name].required_features
+    assert [flag for flag in flags if flag.startswith(FEATURES)] == [
+        f"{FEATURES}-fullfp16"
+    ] * has_instructions
+
+
+@pytest.mark.parametrize(
+    ("features", "implementer", "part", "model", "asked"),
+    [
+        (V8_2, "0x41", "0xd0c", "neoverse-n1", "-fullfp16"),
+        ("fp asimd", "0x41", "0xd0c", "generic", None),  # a machine that hides what it has
+        ("fp asimd", "0x41", "0xd08", "cortex-a72", None),
+        (V8_2, "0x61", "0x022", "generic", "+dotprod,+lse"),
+        (f"{V8_2} sve bf16 i8mm", "0x48", "0xd06", "generic", "+dotprod,+lse,+bf16,+i8mm"),
+    ],
+)
+def test_hosts_of_arm_get_what_they_have(
+    monkeypatch: pytest.MonkeyPatch, features: str, implementer: str, part: str, model: str, asked: str | None
+) -> None:
+    cpu = parse_cpuinfo(ARM_INFO.format(features, implementer, part), "aarch64")
+    monkeypatch.setattr(targets, "host_cpu", lambda: cpu)
+    target = parse_target("cpu")
+    assert (target.architecture, target.vector_bits, target.is_host) == ("aarch64", 128, True)
+    assert f"--iree-llvmcpu-target-cpu={model}" in target.flags
+    stated = [flag.removeprefix(FEATURES) for flag in target.flags if flag.startswith(FEATURES)]
+    assert stated == ([] if asked is None else [asked])
+
+
+def test_a_mac_with_apples_processor_is_at_least_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert HostCpu("aarch64", "arm", None).known_model == ARM_MODELS["apple-m1"]
 
 
 def test_cpuinfo_of_riscv_is_read() -> None:
