@@ -122,11 +122,15 @@ _SEEN: Final = {
     "cuda:sm_90": "some reductions run on an NVIDIA H200",
 }
 """Where programs for GPUs were run; docs/gpu.md says what they did there."""
+_SEEN_OF_PROCESSORS: Final = {"aarch64": "run under QEMU", "riscv64": NEVER_RUN}
+"""The same of processors beside x86-64, where the tests run; docs/testing.md says how to run them there."""
 
 
 def seen_of(target: Target) -> str | None:
-    """Where programs for the target were run so far, `NEVER_RUN` where nowhere; None of processors."""
-    return None if target.kind is TargetKind.CPU else _SEEN.get(target.name, NEVER_RUN)
+    """Where programs for the target were run so far, `NEVER_RUN` where nowhere; None where the tests run."""
+    if target.kind is TargetKind.CPU:
+        return None if target.is_host else _SEEN_OF_PROCESSORS.get(target.architecture)
+    return _SEEN.get(target.name, NEVER_RUN)
 
 
 DEVICE_NAME: Final = "__device_0"

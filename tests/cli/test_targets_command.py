@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from adze.runtime.cpu import host_cpu
-from adze.runtime.targets import NEVER_RUN, parse_target, seen_of, target_names
+from adze.runtime.targets import NEVER_RUN, TargetKind, parse_target, seen_of, target_names
 
 from .conftest import Adze
 
@@ -38,7 +38,11 @@ def test_the_list_says_what_runs_here(adze: Adze) -> None:
     lines = adze("targets").stdout.splitlines()
     assert len(lines) == len(rows) and lines[0].startswith("cpu ")
     assert adze("targets", "-t", "cuda:sm_80").stdout.startswith("cuda:sm_80  sm_80; run on an NVIDIA ")
-    assert rows["cpu"]["seen"] is None
+    assert rows["cpu"]["seen"] is rows["cpu:x86-64-v3"]["seen"] is None
+    assert rows["cpu:aarch64:neoverse-n1"]["text"].startswith(
+        "aarch64, vectors of 128 bits; run under QEMU; "
+    )
+    assert rows["cpu:riscv64"]["seen"] == NEVER_RUN
     assert rows["metal"]["text"].endswith("; compiled, never run; adze has no metal devices")
 
 
@@ -48,7 +52,7 @@ def test_the_page_about_gpus_says_the_same_of_each_target(checkout: Path) -> Non
     rows = re.findall(r"^\| (`.*?) \| .* \| (.*) \|$", page.partition("\n## ")[0], re.M)
     shown = {name: verdict for names, verdict in rows for name in re.findall(r"`([^`]+)`", names)}
     targets = [parse_target(name) for name in target_names() if ":" in name or name == "metal"]
-    gpus = {target.name: seen_of(target) for target in targets if seen_of(target) is not None}
+    gpus = {target.name: seen_of(target) for target in targets if target.kind is not TargetKind.CPU}
     assert shown.keys() == gpus.keys()
     assert [name for name in gpus if (shown[name] == "never") != (gpus[name] == NEVER_RUN)] == []
 
