@@ -64,6 +64,12 @@ class Target:
         """Whether IREE's runtime sets the processor to take subnormal numbers for zeros."""
         return self.kind is TargetKind.CPU and self.architecture in ("aarch64", "x86_64")
 
+    @property
+    def converts_halves(self) -> bool:
+        """Whether the target has instructions between float16 and float32."""
+        is_arm = self.architecture == "aarch64"
+        return self.kind is not TargetKind.CPU or is_arm or "f16c" in self.required_features
+
     def __str__(self) -> str:
         return self.name
 

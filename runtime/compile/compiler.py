@@ -28,6 +28,7 @@ from .faults.copied_operands import without_wrong_copies
 from .faults.crossed_wakeups import with_awaited_operations
 from .faults.empty_bindings import with_room
 from .faults.empty_grids import without_empty_grids
+from .faults.flushed_halves import with_own_halves
 from .faults.gathered_counts import with_sent_counts
 from .faults.private_results import WAY_IS_CHOSEN, kernel_with_private_results
 from .faults.repeated_references import deduplicated, may_branch
@@ -194,6 +195,8 @@ def compile_bytecode(
     chosen = without_libraries(flags) or flags
     with Invocation(chosen, diagnostics, verifies_passes=options.verifies_passes) as invocation:
         finish: Finish = _finished_with_libraries if chosen is flags else _finished_without_libraries
+        if not target.converts_halves:
+            finish = _finished_with_own_halves
         if changes_device_calls(target):
             finish = functools.partial(_finished_with_changes, target)
         if target.kind in (TargetKind.CUDA, TargetKind.ROCM):
@@ -322,6 +325,20 @@ def _finished_with_libraries(
     if not invocation.advance(KERNELS_ARE_LLVM):
         return None
     check_temporary_files(len(invocation.bytecode()))
+    return _finished(invocation, diagnostics, branches)
+
+
+def _finished_with_own_halves(
+    invocation: Invocation, diagnostics: list[Diagnostic], branches: bool
+) -> bytes | None:
+    """The program, whose kernels convert float16 by operations of adze (`faults/flushed_halves.py`)."""
+    if not invocation.advance(KERNELS_ARE_LLVM):
+        return None
+    program = invocation.bytecode()
+    check_temporary_files(len(program))
+    changed = with_own_halves(program)
+    if changed is not program and not invocation.replace(changed, KERNELS_ARE_LLVM):
+        return None
     return _finished(invocation, diagnostics, branches)
 
 
