@@ -151,6 +151,9 @@ _LLVM_CPU: Final = (
 _NO_GATHERS: Final = ("+prefer-no-gather", "+prefer-no-scatter")
 # Linux's names of what a processor of ARM has, and LLVM's.
 _ARM_FEATURES: Final = {"asimddp": "dotprod", "atomics": "lse", "bf16": "bf16", "i8mm": "i8mm"}
+_WITHOUT_SVE: Final = "neoverse-n1"
+"""What code for processors with scalable vectors is compiled for: adze's vectors have 128 bits, and where
+IREE hears of scalable ones, the compile of a product of f64[2,3,4] and f64[3,2,5] takes all memory."""
 _NO_HALVES: Final = ("-fullfp16",)
 """IREE's runtime sets ARM's processors to take subnormal numbers for zeros, those of float16 too where they
 have instructions for it: all below 6e-5. So float16 is computed in float32 there, as elsewhere; what converts
@@ -219,7 +222,7 @@ def _cpu_flags(model: CpuModel) -> tuple[str, ...]:
     features = ",".join(_llvm_features(model))
     return (
         f"--iree-llvmcpu-target-triple={model.architecture}-linux-gnu",
-        f"--iree-llvmcpu-target-cpu={model.name}",
+        f"--iree-llvmcpu-target-cpu={_WITHOUT_SVE if _has_sve(model) else model.name}",
         *([f"--iree-llvmcpu-target-cpu-features={features}"] if features else []),
     )
 
@@ -230,7 +233,13 @@ def _llvm_features(model: CpuModel) -> tuple[str, ...]:
         return _NO_GATHERS
     if model.architecture == "aarch64" and model.name == "generic":
         return tuple(f"+{_ARM_FEATURES[name]}" for name in model.required_features if name in _ARM_FEATURES)
-    return _NO_HALVES if "asimdhp" in model.required_features else ()
+    further = ("+bf16", "+i8mm") if _has_sve(model) else ()
+    return (*further, *_NO_HALVES) if "asimdhp" in model.required_features else ()
+
+
+def _has_sve(model: CpuModel) -> bool:
+    """Whether LLVM's name of a processor says that it has scalable vectors."""
+    return "sve" in model.required_features and model.name != "generic"
 
 
 # --- Vulkan ------------------------------------------------------------------------------------------------

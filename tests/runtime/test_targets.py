@@ -9,8 +9,11 @@ import sys
 import zipfile
 from io import BytesIO
 
+import numpy as np
 import pytest
 
+import adze
+import adze.numpy as anp
 import adze.runtime.cpu as runtime_cpu
 from adze.runtime import targets
 from adze.runtime.compile.compiler import CompileOptions, compile_bytecode
@@ -227,11 +230,25 @@ V8_2 = "fp asimd atomics fphp asimdhp asimdrdm asimddp"
 @pytest.mark.parametrize("name", [name for name in ARM_MODELS if name != "generic"])
 def test_float16_is_computed_in_float32_on_arm(name: str) -> None:
     """Its own instructions take numbers below 6e-5 for zeros in the mode that IREE's runtime sets."""
-    flags = parse_target(f"cpu:aarch64:{name}").flags
-    has_instructions = "asimdhp" in ARM_MODELS[name].required_features
-    assert [flag for flag in flags if flag.startswith(FEATURES)] == [
-        f"{FEATURES}-fullfp16"
-    ] * has_instructions
+    flags, features = parse_target(f"cpu:aarch64:{name}").flags, ARM_MODELS[name].required_features
+    expected = ["-fullfp16"] if "asimdhp" in features else []
+    if "sve" in features:
+        expected = ["+bf16,+i8mm,-fullfp16"]
+    assert [flag.removeprefix(FEATURES) for flag in flags if flag.startswith(FEATURES)] == expected
+
+
+@pytest.mark.parametrize("name", ["neoverse-v1", "neoverse-v2", "neoverse-n2"])
+def test_iree_does_not_hear_of_scalable_vectors(name: str) -> None:
+    """With them this compile took all memory of the machine."""
+    target = parse_target(f"cpu:aarch64:{name}")
+    assert "sve" in target.required_features
+    assert "--iree-llvmcpu-target-cpu=neoverse-n1" in target.flags
+
+
+def test_a_product_for_a_processor_with_scalable_vectors_compiles() -> None:
+    x, y = np.ones((2, 3, 4)), np.ones((3, 2, 5))
+    program = adze.trace(lambda x, y: anp.tensordot(x, y, ((0, 1), (1, 0))), x, y)
+    assert program.lower("cpu:aarch64:neoverse-v1").compile().vmfb
 
 
 @pytest.mark.parametrize(
