@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import adze
+import adze.numpy as anp
 from adze import lax
 from adze.dialects import mlir
 from adze.passes.lower.kernels.loops import known_code
@@ -40,6 +41,30 @@ def test_names_of_functions_make_no_difference() -> None:
 @pytest.mark.parametrize("message", ["y", "@small_2", r"\22@small_2\22", r"\\"])
 def test_what_strings_say_does(message: str) -> None:
     assert text("small_1", "@small_1") != text("small_2", message)
+
+
+def test_large_constants_are_compared_and_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts: list[str] = []
+
+    def noted(module: Any) -> str:
+        texts.append(text_without_names(module))
+        return texts[-1]
+
+    tables = [np.arange(100_000, dtype=np.float32), np.arange(100_000, dtype=np.float32) * 2]
+
+    def function(x: Any) -> Any:
+        for table in tables:
+            x = lax.fori_loop(0, 50, lambda i, x, table=table: x / 2 + anp.asarray(table)[i * 7], x)
+        return x
+
+    monkeypatch.setattr(known_code, "text_without_names", noted)
+    expected = np.float32(1)
+    for table in tables:
+        for i in range(50):
+            expected = expected / np.float32(2) + table[i * 7]
+    np.testing.assert_allclose(adze.trace(function, np.float32(1)).lower().compile()(np.float32(1)), expected)
+    assert len(texts) == 2
+    assert max(map(len, texts)) < 20_000
 
 
 def decay(rate: float) -> Callable[[Any], Any]:
