@@ -25,7 +25,7 @@ VECTORS = ShapeDtype((1000,)), ShapeDtype((500,))
 MOST: dict[str, tuple[Callable[..., Any], int]] = {
     "an argument": (lambda x, wanted: xp.searchsorted(x, wanted), 1),
     "running sums": (in_running_sums, 3),
-    "a histogram": (lambda x, wanted: xp.histogram(x, bins=10)[0], 5),
+    "a histogram": (lambda x, wanted: xp.histogram(x, bins=10)[0], 6),
     "places": (lambda x, wanted: xp.nonzero(x, size=100), 4),
     "interpolation": (lambda x, wanted: xp.interp(x, wanted * 2, wanted + 1), 4),
 }
