@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # An entry: magic, length of the header, the header (JSON: the key and what the caller wants back), the
 # payload, and the SHA-256 of all that.
-PROCEDURE: Final = "68"  # part of the key: raised when the same module is to be compiled another way
+PROCEDURE: Final = "69"  # part of the key: raised when the same module is to be compiled another way
 _MAGIC: Final = b"ADZECCH1"
 _HEAD: Final = struct.Struct("<8sI")
 _LOCK_NAME: Final = ".evict.lock"

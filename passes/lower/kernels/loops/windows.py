@@ -100,13 +100,13 @@ def box_of(value: Value) -> Box | None:
         return None
     values = iter(dynamic)
     offsets = tuple(
-        _offset(next(values)) if n == _DYNAMIC else Offset(None, 1, n)
+        offset_of(next(values)) if n == _DYNAMIC else Offset(None, 1, n)
         for n in view.attributes["static_offsets"]
     )
     return Box(base, offsets, sizes, tuple(0 if n == 1 else s for n, s in zip(sizes, strides, strict=True)))
 
 
-def _offset(value: Value) -> Offset:
+def offset_of(value: Value) -> Offset:
     """An index as a value and a number, through additions and subtractions of numbers."""
     number, sign = 0, 1
     while not isinstance(value.owner, mlir.ir.Block):
