@@ -51,6 +51,7 @@ from .lower.kernels.join_numbers import JoinNumbers
 from .lower.kernels.loops.replace import LoopKernels
 from .lower.kernels.loops.select import SelectLoops
 from .lower.kernels.loops.split_lanes import SplitLanes
+from .lower.kernels.matrix_sweeps import MatrixSweeps
 from .lower.kernels.partial_columns import PartialColumns
 from .lower.kernels.ranges import SimplifyRanges
 from .lower.kernels.reduction_kernels import ReductionKernels
@@ -135,6 +136,7 @@ PIPELINE: Final[tuple[Pass, ...]] = (
     RoutineKernels(),
     SplitLanes(),
     SelectLoops(),
+    MatrixSweeps(),
     JoinNumbers(),
     GroupSmallOps(),
     MarkBarriers(),

@@ -8,10 +8,7 @@ op's attributes and one element of each operand.
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import Final
-
-import numpy as np
 
 from ....dialects import mlir
 from ....dialects.builder.emitter import Reader
@@ -20,9 +17,9 @@ from ....dialects.ops.constants import Constant
 from ....dialects.ops.elementwise.arithmetic import Pow, Rem
 from ....dialects.ops.shape.rearrange import BroadcastInDim
 from ....dialects.types import FLOATS
-from ..builder import ScalarRule, Value
+from ..builder import Value
 from ..lowering import LoweringContext
-from ..scalars import Scalars
+from ..scalars import scalar_code
 from ..scalars.reals import HALVES
 
 OF_OPERANDS: Final = (Pow, Rem)
@@ -70,14 +67,3 @@ def _repeated_number(ctx: LoweringContext, value: Value) -> float | None:
         return None
     array = Constant.evaluate(**application.attributes)
     return float(array) if array.ndim == 0 else None
-
-
-@cache
-def scalar_code(name: str) -> ScalarRule:
-    """The rule that emits the code of one element; the same object for each use of an op."""
-    method = getattr(Scalars, name, None) or getattr(Scalars, name + "_")
-
-    def rule(scalars: Scalars, dtypes: tuple[np.dtype, ...], *elements: Value, **attributes: object) -> Value:
-        return method(scalars, dtypes[-1], *attributes.values(), *elements)
-
-    return rule

@@ -37,7 +37,7 @@ def multiply_rows(kernels: Kernels, rows: Value, vector: Value, tiles: RowTiles)
 
     def emit(given: Sequence[Value], written: Sequence[Value]) -> None:
         arrays = Array(given[0]), Array(given[1]), Array(written[0])
-        _Rows(*arrays, count, parts * size, parts, tiles).run()
+        RowSums(*arrays, count, parts * size, parts, tiles).run()
 
     workgroups = (-(-count // tiles.block_rows), batches)
     kernel = Kernel(
@@ -48,7 +48,7 @@ def multiply_rows(kernels: Kernels, rows: Value, vector: Value, tiles: RowTiles)
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
+class RowSums:
     """The code of one workgroup: a block of rows of one batch, by `parts` vectors."""
 
     rows: Array
@@ -67,13 +67,13 @@ class _Rows:
         if whole:
             start = place * block
             with loop(start, (start + block).least(whole), together) as row:
-                self._sums(batch, row, together)
+                self.sums(batch, row, together)
         if self.count > whole:
             with when(place.equals(index((self.count - 1) // block))):
-                self._sums(batch, index(whole), self.count - whole)
+                self.sums(batch, index(whole), self.count - whole)
 
-    def _sums(self, batch: Number, row: Place, rows: int) -> None:
-        """The sums of `rows` rows."""
+    def sums(self, batch: Number, row: Place, rows: int) -> None:
+        """The sums of `rows` rows of a batch, from `row` on."""
         width, vectors = self.tiles.width, self.tiles.vectors
         type_ = mlir.ir.VectorType.get([width], self.out.element)
         zero = broadcast(constant(self.out.element, 0.0), type_)

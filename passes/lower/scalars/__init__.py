@@ -6,6 +6,6 @@
 `linalg.generic` around it vectorises.
 """
 
-from .scalars import NO_INLINE, Scalars
+from .scalars import NO_INLINE, Scalars, scalar_code
 
-__all__ = ["NO_INLINE", "Scalars"]
+__all__ = ["NO_INLINE", "Scalars", "scalar_code"]

@@ -8,6 +8,7 @@ leaves open. f16 and bf16 are computed in f32 and rounded once.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -482,3 +483,17 @@ def _part(dtype: np.dtype) -> np.dtype:
 
 def _widened(dtype: np.dtype, x: ir.Value) -> Term:
     return conversions.widen(Term(x)) if dtype in (FLOAT16, BFLOAT16) else Term(x)
+
+
+@cache
+def scalar_code(name: str) -> Callable[..., ir.Value]:
+    """The rule that emits the code of one element of an op: `rule(scalars, dtypes, *elements, **attributes)`.
+
+    It is the same object for each use of an op.
+    """
+    method = getattr(Scalars, name, None) or getattr(Scalars, name + "_")
+
+    def rule(scalars: Scalars, dtypes: tuple[np.dtype, ...], *elements: Any, **attributes: object) -> Any:
+        return method(scalars, dtypes[-1], *attributes.values(), *elements)
+
+    return rule

@@ -12,8 +12,9 @@ import pytest
 from adze.dialects.dialect import OPS
 from adze.dialects.op import Op
 from adze.passes.lower import forms
-from adze.passes.lower.forms.elementwise import lower_elementwise, scalar_code
+from adze.passes.lower.forms.elementwise import lower_elementwise
 from adze.passes.lower.lowering import lowering_of
+from adze.passes.lower.scalars import scalar_code
 
 
 def test_no_lowering_is_without_an_op() -> None:
