@@ -138,7 +138,9 @@ def lower_gather(
 def _is_computed_with(ctx: LoweringContext) -> bool:
     """Whether elementwise ops alone take what is gathered, in loops of our own."""
     type_, target = ctx.result_type, ctx.target
-    if not type_.is_static or type_.dtype in COMPLEX or target.kind is not TargetKind.CPU:
+    if not type_.shape or type_.static_shape[-1] is None:
+        return False
+    if type_.dtype in COMPLEX or target.kind is not TargetKind.CPU:
         return False
     users = [_BY_SYMBOL.get(use.owner.operation.name) for use in ctx.operation.results[0].uses]
     if not all(op is not None and op.is_elementwise for op in users):

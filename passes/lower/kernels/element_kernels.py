@@ -1,9 +1,12 @@
-"""The pass `element-kernels`: kernels whose elements are taken from elsewhere become loops of our own.
+"""The pass `element-kernels`: kernels whose elements are taken from elsewhere, or counted at the call, become
+loops of our own.
 
 Input: a program in IREE's phase `flow`. Output: the same program; a kernel that takes elements at places that
-it computes, or at equal distances (`element_reader.py`), is an executable of our own.
+it computes, or at equal distances (`element_reader.py`), is an executable of our own. So is one whose loops
+show at the call.
 Idea: IREE reads such elements one by one. Reversed ones and every second to fourth lie close together: they
 are loaded as vectors and shuffled. Places that are read, such as those of a gather, are computed as vectors.
+Loops whose length it does not know take IREE's code three times as long on AVX2.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from .written_kernels import WrittenKernel, write_kernels
 
 @dataclass(frozen=True)
 class ElementKernels(Pass):
-    """Write the kernels of IREE's phase `flow` that take elements from elsewhere as loops over them."""
+    """Write kernels of IREE's phase `flow` that take elements from elsewhere, or count them at the call."""
 
     name = "element-kernels"
     leaves_adze = False

@@ -1,4 +1,5 @@
-"""Reads kernels of IREE's phase `flow` that compute elements of what lies elsewhere in their arrays.
+"""Reads kernels of IREE's phase `flow` that compute elements of what lies elsewhere in their arrays, or as
+many elements as show at the call.
 
 Input: the function of a kernel. Output: a `ReductionProgram` without reductions, or None for another kind.
 Idea: IREE makes the loops of such a kernel one loop, whose place is divided again where elements are taken.
@@ -24,7 +25,7 @@ from .tensor_sizes import GENERIC, STORE, OfAnotherKind, access_of, kinds_of, re
 
 
 def read_elements(function: Operation) -> ReductionProgram | None:
-    """The program of a kernel's function, None where it takes no elements from elsewhere."""
+    """The program of a kernel's function, None where a known number of elements lie where it goes."""
     blocks = list(function.regions[0].blocks)
     if len(blocks) != 1:
         return None
@@ -209,7 +210,8 @@ class _ElementReader(Reader):
         for source in gathered.values():
             self._see(source.argument, source.sizes)
         strided = any(isinstance(s, Loaded) and s.axes and s.strides[s.axes[-1]] != 1 for s, _ in inputs)
-        require(bool(gathered) or strided)
+        counted = any(isinstance(size, Counted) for size in self._sizes)
+        require(bool(gathered) or strided or counted)
         returned = last.operands[number]
         require(is_inside(returned, root) and str(returned.type) in BITS)
         for argument in list(block.arguments)[len(inputs) :]:

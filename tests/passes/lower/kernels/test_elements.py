@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -345,6 +346,76 @@ def test_values_of_named_sizes(case: int, dtype: Any) -> None:
         sizes = {"b": b, "n": n, "m": m}
         x = given(*(size if isinstance(size, int) else sizes[size] for size in spec), dtype=dtype)
         np.testing.assert_array_equal(program(x), function(x), err_msg=str(x.shape))
+
+
+def plain(x: Any) -> Any:
+    return x * x.dtype.type(3) + x.dtype.type(1)
+
+
+@pytest.mark.parametrize("spec", [("n",), ("n", "m"), ("n", 24), ("b", "n", 3), (4, "m")])
+def test_elements_of_a_named_number_are_read_within_bounds(spec: tuple[int | str, ...]) -> None:
+    """No element is taken from elsewhere: the loops alone are counted at the call."""
+    assert is_loop(plain, *spec)
+    for n, m in ((1, 1), (3, 16), (133, 37), (2, 64)):
+        x = given(*({"b": 2, "n": n, "m": m}.get(str(size), size) for size in spec))
+        (got,) = run_reduction(plain, x, passes=ELEMENTS, bound=[x.reshape(-1)], shapes=[spec])
+        np.testing.assert_array_equal(got.reshape(x.shape), plain(x), err_msg=str(x.shape))
+
+
+def several(x: Any, y: Any) -> Any:
+    """Results of other dtypes, rows and columns that repeat, and a number for all."""
+    both = x[:, None] * y
+    return (
+        both,
+        both > 1,
+        (both + x[:, None]).astype(np.float32),
+        xp.where(both > y, y, both),
+        y - y.dtype.type(1),
+    )
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float32", "float64", "float16", "bfloat16", "int8", "uint8", "int32", "int64"]
+)
+def test_results_of_named_sizes_are_those_of_known_sizes(dtype: str) -> None:
+    type_ = np.dtype(getattr(ml_dtypes, dtype, dtype))
+    named = adze.trace(several, adze.ShapeDtype(("n",), type_), adze.ShapeDtype(("m",), type_))
+    program = named.lower("cpu").compile()
+    rng = np.random.default_rng(2)
+    for n, m in ((1, 1), (3, 70), (0, 5), (5, 0), (64, 33), (7, 4096)):
+        x, y = (rng.integers(0, 5, size).astype(type_) for size in (n, m))
+        for got, want in zip(program(x, y), adze.jit(several)(x, y), strict=True):
+            np.testing.assert_array_equal(got, want, err_msg=f"{n} {m}")
+
+
+def test_functions_of_a_named_number_of_elements_are_those_of_known_ones() -> None:
+    def functions(x: Any) -> Any:
+        return xp.tanh(x) + xp.exp(x), xp.sin(x * 100), x**0.3, xp.log1p(xp.abs(x)), xp.floor(x), -x
+
+    program = adze.trace(functions, adze.ShapeDtype(("n", 5), np.float32)).lower("cpu").compile()
+    special = np.float32([np.nan, np.inf, -np.inf, 0.0, -0.0, 88.7, -104.0, 1e-38, 3e38, 0.5])
+    for rows in (0, 2, 13, 4000):
+        x = np.resize(np.concatenate([special, given(31)]), (rows, 5)).astype(np.float32)
+        for got, want in zip(program(x), adze.jit(functions)(x), strict=True):
+            np.testing.assert_array_equal(got, want)
+            np.testing.assert_array_equal(np.signbit(got), np.signbit(want))
+
+
+def test_rows_that_a_named_number_of_places_takes_are_computed_with() -> None:
+    """Rows of known length: copied first by IREE, they would be gone through twice."""
+
+    def scaled(table: Any, places: Any, weights: Any) -> Any:
+        return table[places] * weights[..., None] + 1
+
+    specs = [adze.ShapeDtype((50, 24)), adze.ShapeDtype(("b", "s"), np.int64), adze.ShapeDtype(("b", "s"))]
+    text = adze.trace(scaled, *specs).at_stage(KERNELS, AVX2)
+    assert "iree_linalg_ext.gather" not in text
+    program = adze.trace(scaled, *specs).lower("cpu").compile()
+    rng = np.random.default_rng(0)
+    table = given(50, 24)
+    for b, s in ((1, 1), (3, 70), (0, 4), (2, 0)):
+        places, weights = rng.integers(-50, 50, (b, s)), rng.integers(0, 9, (b, s)).astype(np.float32)
+        np.testing.assert_array_equal(program(table, places, weights), scaled(table, places, weights))
 
 
 COLUMNS: tuple[tuple[Callable[[Any], Any], tuple[int | str, ...]], ...] = (
