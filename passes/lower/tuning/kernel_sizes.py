@@ -10,7 +10,7 @@ are measured (`docs/kernels.md`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import prod
 from typing import Final
 
@@ -33,6 +33,10 @@ WAITING: Final = 1 << 21  # bytes of a result from which on memory is waited for
 MOST_ROWS: Final = 32  # rows that a workgroup reduces
 COUNTED_ROWS: Final = 8  # the same where it shows only at the call how many there are
 ROW_BYTES: Final = 16384  # how much of a row is reduced at once
+BLOCK: Final = 8  # rows and columns of a block that IREE transposes
+TRANSPOSED: Final = 4  # the same of ours, with rows and columns that are left
+BLOCK_OF_WORKGROUP: Final = 64
+MASKED: Final = 512  # bits of vectors of which IREE does what is left under masks
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,27 @@ def elementwise_tiles(target: Target, sizes: Sequence[int], body: KernelBody) ->
         distribution=_distribution(sizes, last, budget),
         vector_common_parallel=[1] * (len(sizes) - 1) + [step],
         is_peeled=is_peeled,
+    )
+
+
+def transposed_tiles(target: Target, sizes: Sequence[int], last: Collection[int]) -> str | None:
+    """Tiles of loops without a reduction of which operands have two different ones, `last`, along memory.
+
+    `sizes` that show at the call are not positive. Measured (Zen 3): the transpose of 513 x 401 `float32`
+    takes 69 us, not 195, of `uint8` 53, not 284. Where blocks of 8 x 8 divide the loops, IREE's tiles are as
+    good.
+    """
+    known = [sizes[loop] for loop in last if sizes[loop] > 0]
+    is_whole = len(known) == len(last) and not any(size % BLOCK for size in known)
+    is_counted = any(size <= 0 for size in sizes)
+    if target.vector_bits >= MASKED or is_whole or any(size < BLOCK for size in known):
+        return None
+    if not is_counted and prod(sizes) < SMALL:
+        return None
+    return tiles_text(
+        distribution=[BLOCK_OF_WORKGROUP if loop in last else 1 for loop in range(len(sizes))],
+        vector_common_parallel=[TRANSPOSED if loop in last else 1 for loop in range(len(sizes))],
+        is_peeled=any(size % TRANSPOSED for size in known) or len(known) < len(last),
     )
 
 

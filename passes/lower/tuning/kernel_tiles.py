@@ -42,6 +42,7 @@ from .kernel_sizes import (
     gathered_element_tiles,
     gathered_row_tiles,
     row_reduction_tiles,
+    transposed_tiles,
 )
 
 TILES: Final = "compilation_info"
@@ -89,7 +90,7 @@ def _tile(target: Target, kernel: Sequence[Operation]) -> bool:
         return False
     known_order = _runs_along_columns if _is_of_columns(reductions) else _runs_along_memory
     if not all(map(known_order, generics)):
-        return False
+        return not reductions and len(generics) == 1 and _tile_transposed(target, generics[0])
     root = reductions[-1] if reductions else generics[-1]
     if len(reductions) == 1 and any(map(_gathers, generics)):
         tiles = _steps_of_gathered_rows(target, root)
@@ -104,6 +105,23 @@ def _tile(target: Target, kernel: Sequence[Operation]) -> bool:
             return True
         del root.attributes[TILES]
     return False
+
+
+def _tile_transposed(target: Target, root: Operation) -> bool:
+    """Give an elementwise op that transposes some operand its tiles; whether there are some."""
+    loops = [loops for _, loops in access(root)]
+    sizes = all_loop_sizes(root)
+    whole = [each for each in loops if each is not None and len(each) == len(sizes)]
+    last = {each[-1] for each in whole}
+    is_known = None not in loops and len(last) == 2 and loops[-1] == list(range(len(sizes)))
+    if not is_known or TILES in root.attributes or _gathers(root) or _is_complex(root):
+        return False
+    if any(bits(type_) is None for type_, _ in access(root)):
+        return False
+    tiles = transposed_tiles(target, sizes, last)
+    if tiles:
+        root.attributes[TILES] = mlir.ir.Attribute.parse(tiles)
+    return tiles is not None
 
 
 def _gathers(generic: Operation) -> bool:
