@@ -60,6 +60,13 @@ class Target:
         )
 
     @property
+    def multiplies_and_adds(self) -> bool:
+        """Whether the processor multiplies and adds floats with one rounding."""
+        return self.kind is TargetKind.CPU and (
+            self.architecture == "aarch64" or "fma" in self.required_features
+        )
+
+    @property
     def flushes_subnormals(self) -> bool:
         """Whether IREE's runtime sets the processor to take subnormal numbers for zeros."""
         return self.kind is TargetKind.CPU and self.architecture in ("aarch64", "x86_64")

@@ -143,7 +143,9 @@ class Lowering:
         self.builder = builder or LinalgBuilder(module.context, TargetKind(target.kind))
         scalars = self.builder.scalars
         scalars.arithmetic = scalars.arithmetic._replace(
-            rounds_at_once=target.rounds_at_once, flushes=target.flushes_subnormals
+            rounds_at_once=target.rounds_at_once,
+            flushes=target.flushes_subnormals,
+            multiplies_and_adds=target.multiplies_and_adds,
         )
         self.functions = ModuleFunctions(module)
         self.kernels = Kernels(module)

@@ -1,17 +1,30 @@
 """Elementary operations of f32 and f64 terms that need care beyond one `arith` op.
 
 NaN and signed zeros follow NumPy and C99. fmod is exact for every pair of operands without a loop:
-the significand of x times a power of two is taken modulo that of y by repeated squaring in 64-bit (f32:
-32-bit) integers, with quotients estimated in floating point and corrected.
+the significand of x times a power of two is taken modulo that of y by repeated squaring, in 64-bit (f32:
+32-bit) integers, with quotients estimated in floating point and corrected, or in float64, where a processor
+multiplies and adds with one rounding.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf, nan
 from typing import Final
 
 from ....dialects import mlir
-from .terms import Term, choose, nearest_integer, scale, small_to_float, word
+from .terms import (
+    FORMATS,
+    Term,
+    arithmetic,
+    choose,
+    float_type,
+    nearest_integer,
+    power_of_two,
+    scale,
+    small_to_float,
+    word,
+)
 
 HALVES: Final = frozenset({-3, -1, 1, 3, 5})
 """The exponents, times two, whose powers are a square root and at most two products or quotients."""
@@ -71,21 +84,97 @@ def next_after(x: Term, y: Term, x_wide: Term, y_wide: Term) -> Term:
 
 
 def fmod(x: Term, y: Term) -> Term:
+    if not arithmetic().multiplies_and_adds:
+        return _fmod(x, y, _integer_remainder)
+    if x.width == 64:
+        return _fmod(x, y, _float_remainder)
+    wide, narrow = float_type(64), x.type
+    a, b = (Term(mlir.arith.extf(wide, each.value)) for each in (x, y))
+    return Term(mlir.arith.truncf(narrow, _fmod(a, b, _float_remainder_of_single).value))
+
+
+def _fmod(x: Term, y: Term, remainder_of: Callable[[Term, Term, Term], Term]) -> Term:
+    """fmod, where `remainder_of(m, n, e)` is m 2**e modulo n of two significands, as a float."""
     a, b = x.absolute(), y.absolute()
     (m, m_exponent), (n, n_exponent) = _significand(a), _significand(b)
     difference = m_exponent - n_exponent
-    steps = choose(difference < 0, 0, difference)
-    power = _power_of_two_modulo(steps, n)
-    remainder = _multiply_modulo(_modulo_once(m, n), power, n)
-    remainder = choose(difference < 0, m, remainder)
-    fraction = _to_float(remainder)
-    lower = choose(difference < 0, m_exponent, n_exponent)
-    scaled = scale(fraction, lower)
-    result = choose(a < b, a, scaled).with_sign_bits(x.sign_bits())
-    result = choose(remainder.equals(0) & ~(a < b), x.lift(0.0).with_sign_bits(x.sign_bits()), result)
+    remainder = remainder_of(m, n, choose(difference < 0, 0, difference))
+    result = choose(a < b, a, scale(remainder, n_exponent)).with_sign_bits(x.sign_bits())
     usable = (a < inf) & (b > 0.0)
     result = choose(b.equals(inf) & (a < inf), x, choose(usable, result, nan))
     return choose(x.is_nan() | y.is_nan(), x + y, result)
+
+
+def _integer_remainder(m: Term, n: Term, exponent: Term) -> Term:
+    power = _power_of_two_modulo(exponent, n)
+    return _to_float(_multiply_modulo(_modulo_once(m, n), power, n))
+
+
+def _float_remainder(m: Term, n: Term, exponent: Term) -> Term:
+    """As `_integer_remainder`, in floats that a processor multiplies and adds with one rounding."""
+    digits = m.format.mantissa
+    return _by_squares(_as_float(m, digits), _as_float(n, digits), exponent, 6, _multiply_float_modulo)
+
+
+def _float_remainder_of_single(m: Term, n: Term, exponent: Term) -> Term:
+    """The same in float64 of significands of float32, whose products are exact."""
+    digits, dropped = FORMATS[32].mantissa, FORMATS[64].mantissa - FORMATS[32].mantissa
+    short = _as_float(m, digits), _as_float(n, digits)
+    return _by_squares(*short, exponent, 4, _multiply_short_modulo) * 2.0**dropped
+
+
+def _by_squares(
+    m: Term, n: Term, exponent: Term, squares: int, multiply: Callable[[Term, Term, Term, Term], Term]
+) -> Term:
+    """m 2**exponent modulo n by repeated squaring; the exponent's first power is below n."""
+    inverse = 1.0 / n
+    power = power_of_two(exponent >> squares)
+    for bit in reversed(range(squares)):
+        power = multiply(power, power, n, inverse)
+        doubled = choose(((exponent >> bit) & 1).differs(0), power + power, power)
+        power = _modulo_once(doubled, n)
+    return multiply(_modulo_once(m, n), power, n, inverse)
+
+
+def _as_float(m: Term, digits: int) -> Term:
+    """A significand with its top bit at the implicit one's place as a float from 2**digits on."""
+    form = FORMATS[m.width]
+    return ((m & ((1 << form.mantissa) - 1)) | ((form.bias + digits) << form.mantissa)).as_float()
+
+
+def _multiply_short_modulo(x: Term, y: Term, n: Term, inverse: Term) -> Term:
+    """x y modulo n for integers x, y < n of less than half of a float's digits."""
+    product = x * y
+    rest = product - _nearest(product * inverse) * n
+    return choose(rest < 0.0, rest + n, rest)
+
+
+def _multiply_float_modulo(x: Term, y: Term, n: Term, inverse: Term) -> Term:
+    """x y modulo n for integers x, y < n, n having all digits; `inverse` is near 1 / n.
+
+    The product is head + tail without error. Of the head's quotient the upper half and the lower one are
+    rounded to integers: what each leaves has few enough digits to be exact.
+    """
+    head = x * y
+    tail = _multiply_add(x, y, -head)
+    half = 2.0 ** (n.format.mantissa // 2 + 1)
+    upper = _nearest(head * (inverse * (1.0 / half))) * half
+    rest = _multiply_add(-upper, n, head)
+    rest = _multiply_add(-_nearest(rest * inverse), n, rest) + tail
+    for _ in range(2):
+        rest = choose(rest < 0.0, rest + n, rest)
+    return _modulo_once(rest, n)
+
+
+def _multiply_add(x: Term, y: Term, z: Term) -> Term:
+    """x y + z with one rounding."""
+    return Term(mlir.math.fma(x.value, y.value, z.value))
+
+
+def _nearest(x: Term) -> Term:
+    """The nearest integer of a float below 2**(mantissa - 2)."""
+    magic = x.format.magic
+    return (x + magic) - magic
 
 
 def fmod_by_power_of_two(x: Term, y: Term) -> Term:

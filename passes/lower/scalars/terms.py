@@ -42,6 +42,8 @@ class Arithmetic(NamedTuple):
     """The processor rounds to an integer in one instruction."""
     flushes: bool = False
     """Subnormal numbers are zeros, as operands and as results."""
+    multiplies_and_adds: bool = False
+    """The processor multiplies and adds with one rounding, and computes float64 as it does float32."""
 
 
 _PLAIN: Final = Arithmetic()
