@@ -133,13 +133,18 @@ class _Sweeps:
     def replace(self, operations: Sequence[Operation]) -> bool:
         """Replace each two that go together; whether there were some."""
         products = [product for operation in operations if (product := self._product(operation)) is not None]
-        columns = [product for product in products if product.along == COLUMNS]
-        count = len(columns)
+        columns: dict[Value, list[_Product]] = {}
+        for product in products:
+            if product.along == COLUMNS:
+                columns.setdefault(product.matrix, []).append(product)
+        found = False
         for rows in products:
-            if rows.along == ROWS:
-                replaced = next((each for each in columns if self._replace_both(rows, each)), None)
-                columns = [each for each in columns if each is not replaced]
-        return len(columns) < count
+            others = columns.get(rows.matrix, []) if rows.along == ROWS else []
+            replaced = next((each for each in others if self._replace_both(rows, each)), None)
+            if replaced is not None:
+                others.remove(replaced)
+                found = True
+        return found
 
     def _product(self, operation: Operation) -> _Product | None:
         application = self.reader.read(operation)
@@ -166,8 +171,6 @@ class _Sweeps:
 
     def _replace_both(self, rows: _Product, columns: _Product) -> bool:
         """Replace `a @ x` and `r @ a`, if one sweep may compute both."""
-        if rows.matrix != columns.matrix:
-            return False
         type_ = self.codec.read_type(rows.matrix.type)
         assert isinstance(type_, TensorType)
         count, size = type_.static_shape
