@@ -41,7 +41,8 @@ from .swept_rows import RowCode, Step, sweep_rows
 _PRODUCT: Final = f"{DIALECT}.{DotGeneral.name}"
 ROWS, COLUMNS = 1, 0
 """The axis of the matrix that a product sums over: `a @ x` along its rows, `r @ a` along its columns."""
-QUICK: Final = frozenset({*CODE, COMPARE, "convert", "sqrt", "sign", "square"})
+_OTHERS: Final = ("and", "ceil", "convert", "floor", "is_finite", "not", "or", "round", "sign", "sqrt", "xor")
+QUICK: Final = frozenset({*CODE, COMPARE, *_OTHERS})
 """Elementwise ops of a few operations."""
 MOST_STEPS: Final = 40
 MOST_ARRAYS: Final = 8

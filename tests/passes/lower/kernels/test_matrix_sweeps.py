@@ -11,7 +11,8 @@ import pytest
 import adze
 import adze.numpy as xp
 from adze import lax
-from adze.passes.lower.kernels.matrix_sweeps import ARRAYS
+from adze.dialects.dialect import OPS
+from adze.passes.lower.kernels.matrix_sweeps import ARRAYS, QUICK
 from adze.passes.lower.kernels.swept_rows import RowCode, Step, sweep_rows
 from adze.passes.lower.tuning.product_tiles import RowTiles
 from adze.passes.lower.tuning.sweep_tiles import SweepTiles
@@ -131,6 +132,11 @@ def test_values_of_every_size(dtype: Any, m: int, k: int) -> None:
         for got, want in zip(*map(_leaves, (adze.jit(function)(x, a, b), function(*wide))), strict=True):
             scale = np.abs(want).max()
             np.testing.assert_allclose(got / scale, want / scale, rtol=0, atol=tolerance, err_msg=name)
+
+
+def test_ops_of_a_few_operations_are_ops_of_adze() -> None:
+    """A name that no op has would say nothing."""
+    assert {op.name for op in OPS} >= QUICK
 
 
 def test_nan_and_infinity_reach_what_they_reach_in_numpy() -> None:
