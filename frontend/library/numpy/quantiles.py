@@ -115,17 +115,18 @@ def median(
 ) -> Any:
     """The middle of the sorted elements over `axis`, the mean of two where there is no one middle."""
     refuse_out("median", out)
-    flat, axes, shape = _last_axis("median", a, axis)
-    ordered = sort(flat)
-    count = ordered.shape[-1]
+    joined, along, axes, shape = _one_axis("median", a, axis)
+    count = joined.shape[along]
     if not isinstance(count, int):
         return quantile(a, 0.5, axis, keepdims=keepdims)
+    ordered = sort(joined, axis=along)
     low, high = (count - 1) // 2, count // 2
-    result = mean(part(ordered, ordered.ndim - 1, low, high + 1) if count else ordered, axis=-1)
+    rest = (*joined.shape[:along], *joined.shape[along + 1 :])
+    result = mean(part(ordered, along, low, high + 1) if count else ordered, axis=along)
     if count:
         # They come last: it is the greatest element that says whether there are any.
-        greatest = part(ordered, ordered.ndim - 1, count - 1, count)
-        result = where(any_of(isnan(greatest), axis=-1), full_like(result, np.nan), result)
+        greatest = ops.reshape(part(ordered, along, count - 1, count), shape=rest)
+        result = where(isnan(greatest), full_like(result, np.nan), result)
     return ops.reshape(result, shape=_kept(shape, axes)) if keepdims else result
 
 
@@ -141,11 +142,28 @@ def _kept(shape: Any, axes: tuple[int, ...]) -> tuple[Any, ...]:
     return tuple(1 if a in axes else n for a, n in enumerate(shape))
 
 
-def _last_axis(function: str, x: Any, axis: Any) -> tuple[Any, tuple[int, ...], Any]:
-    """`x` as floats with the reduced axes joined into the last one."""
+def _one_axis(function: str, x: Any, axis: Any) -> tuple[Any, int, tuple[int, ...], Any]:
+    """`x` as floats with the reduced axes joined into one, where they lie if they are neighbours."""
+    value = _real_floats(function, x)
+    axes = normalize_axes(function, axis, value.ndim)
+    first = axes[0] if axes else 0
+    if not axes or axes != tuple(range(first, first + len(axes))):
+        flat, axes, shape = _last_axis(function, value, axis)
+        return flat, flat.ndim - 1, axes, shape
+    shape = (*value.shape[:first], count_of(value.shape, axes), *value.shape[first + len(axes) :])
+    return ops.reshape(value, shape=shape), first, axes, value.shape
+
+
+def _real_floats(function: str, x: Any) -> Any:
     value = float_value(x)
     if value.dtype.kind == "c":
         raise dtype_error(f"{function}: complex numbers have no order, got {type_text(value)}")
+    return value
+
+
+def _last_axis(function: str, x: Any, axis: Any) -> tuple[Any, tuple[int, ...], Any]:
+    """`x` as floats with the reduced axes joined into the last one."""
+    value = _real_floats(function, x)
     axes = normalize_axes(function, axis, value.ndim)
     rest = tuple(a for a in range(value.ndim) if a not in axes)
     moved = ops.transpose(value, permutation=(*rest, *axes))

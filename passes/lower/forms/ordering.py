@@ -1,11 +1,12 @@
 """Lowering of `sort` and `top_k`: the place of every element is computed, then it is put there.
 
 Keys become signed integers whose order is the order wanted (NaN last, -0 equal to +0), so that comparing is
-one instruction. Rows of up to `ordering_forms.RANKED` elements are ranked: the place of an element is the
-number of elements before it, counted over all pairs in vector registers. Longer rows are cut into blocks that
-are ranked and then merged in pairs; there the place is found by a binary search in the other block. Equal
-elements keep their order throughout. `iree_linalg_ext.sort` is not used: on CPUs it is a bubble sort. CPUs
-have kernels of our own for longer rows, CUDA for all (`sorted_rows.py`).
+one instruction. CPUs have kernels of our own for short rows (`short_rows.py`) and long ones, CUDA for all
+(`sorted_rows.py`). Others, and complex numbers in short rows, are ranked up to `ordering_forms.RANKED`
+elements: the place of an element is the number of elements before it, counted over all pairs. Longer rows are
+cut into blocks that are ranked and then merged in pairs; there the place is found by a binary search in the
+other block. Equal elements keep their order throughout. `iree_linalg_ext.sort` is not used: on CPUs it is a
+bubble sort.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from ....dialects.types import COMPLEX, COMPLEX64, FLOAT32, FLOAT64, INT32, INT6
 from ..builder import LinalgBuilder, Size, Value
 from ..lowering import LoweringContext
 from ..tuning import configuration, ordering_forms
+from .short_rows import Sorted, exchanged
 from .sort_keys import key_dtype, sort_key
-from .sorted_rows import gather_columns, greatest_by_kernel, sorted_by_kernel
+from .sorted_rows import gather_columns, greatest_by_kernel, holds_places, sorted_by_kernel
 from .tensor_ops import (
     collapse_axes,
     drop_unit_axes,
@@ -42,6 +44,9 @@ def lower_sort(
     shape = b.merged_shape(*operands)
     if not shape or shape[axis] == 1 or 0 in shape:
         return tuple(operands)
+    results = _exchanged(ctx, operands, shape, axis, num_keys)
+    if results is not None:
+        return results
     last = len(shape) - 1
     order = [*(a for a in range(len(shape)) if a != axis), axis]
     lengths = [shape[a] for a in order]
@@ -62,6 +67,48 @@ def lower_sort(
             gather_columns(b, row, permutation, dtype) for row, dtype in zip(rows, dtypes, strict=True)
         ]
     return _moved_back(b, sorted_rows, groups, order, lengths)
+
+
+def _exchanged(
+    ctx: LoweringContext, operands: Sequence[Value], shape: Sequence[Size], axis: int, num_keys: int
+) -> tuple[Value, ...] | None:
+    """The operands as the kernel of short rows sorts them; one whose result is not used as it is."""
+    used = _used(ctx)
+    fields: dict[int, Sorted] = {}
+    for number, (x, tensor) in enumerate(zip(operands, ctx.operand_tensors, strict=True)):
+        is_key = number < num_keys
+        if is_key or used[number]:
+            has_places = not is_key and holds_places(ctx, number, axis)
+            array = None if has_places else x
+            fields[number] = Sorted(array, tensor.dtype, is_key=is_key, is_kept=used[number])
+    found = exchanged(ctx, list(fields.values()), shape, axis, shape[axis])
+    if found is None:
+        return None
+    kept = dict(zip([n for n, field in fields.items() if field.is_kept], found, strict=True))
+    return tuple(kept.get(number, x) for number, x in enumerate(operands))
+
+
+def _exchanged_greatest(
+    ctx: LoweringContext, x: Value, shape: Sequence[Size], k: int
+) -> tuple[Value, Value] | None:
+    """The greatest elements and their places as the kernel of short rows finds them."""
+    values, places = _used(ctx)
+    fields = [Sorted(x, ctx.operand_dtype, is_key=True, is_falling=True, is_kept=values)]
+    fields += [Sorted(None, INT32)] * places
+    found = exchanged(ctx, fields, shape, len(shape) - 1, k)
+    if found is None:
+        return None
+    b, kept = ctx.builder, (*shape[:-1], k)
+    return (
+        found[0] if values else b.empty(kept, ctx.operand_dtype),
+        found[-1] if places else b.empty(kept, INT32),
+    )
+
+
+def _used(ctx: LoweringContext) -> list[bool]:
+    """Which results of the op are used; the first one where none is."""
+    used = [any(True for _ in result.uses) for result in ctx.operation.results]
+    return used if any(used) else [True, *used[1:]]
 
 
 def _moved_back(
@@ -92,6 +139,10 @@ def lower_top_k(ctx: LoweringContext, x: Value, *, k: int) -> tuple[Value, Value
         return b.empty((*shape[:last], k), dtype), b.empty((*shape[:last], k), INT32)
     if shape[last] == 1:
         return x, b.fill(b.scalars.constant(INT32, 0), shape, INT32)
+    if k > ordering_forms.FEW_SELECTED:
+        results = _exchanged_greatest(ctx, x, shape, k)
+        if results is not None:
+            return results
     rows = collapse_axes(b, x, [list(range(last)), [last]])
     count, size = b.shape(rows)
     if ordering_forms.selects_by_kernel(ctx.target, count, size, k):

@@ -43,7 +43,7 @@ def sorted_by_kernel(ctx: LoweringContext, rows: Sequence[Value], num_keys: int,
     for position, (row, dtype) in enumerate(zip(rows, dtypes, strict=True)):
         if position == 0 and values is not None:
             results.append(values)
-        elif _is_numbered(ctx, position, axis):
+        elif holds_places(ctx, position, axis):
             results.append(_converted(ctx.builder, order, INT32, dtype))
         else:
             results.append(gather_columns(ctx.builder, row, order, dtype))
@@ -221,7 +221,7 @@ def _mapped(b: LinalgBuilder, x: Value, target: np.dtype, rule: Callable[[Value]
     return b.generic([x], [b.empty(shape, target)], maps, parallel, lambda v, _: rule(v))
 
 
-def _is_numbered(ctx: LoweringContext, position: int, axis: int) -> bool:
+def holds_places(ctx: LoweringContext, position: int, axis: int) -> bool:
     """Whether an operand holds the places along the axis itself: then the order is what becomes of it."""
     owner = ctx.operation.operands[position].owner
     if isinstance(owner, mlir.ir.Block) or owner.operation.name != f"adze.{Iota.name}":

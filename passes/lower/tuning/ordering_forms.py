@@ -19,6 +19,10 @@ from .texts import divisor, lanes, tiles_text
 
 RANKED: Final = 2048  # the longest row whose elements are compared each with each
 KERNEL_SORTED: Final = 64  # the longest row that no kernel of our own sorts
+MOST_EXCHANGED: Final = 1 << 16  # elements of a row, times those that are kept, times words of an element
+EXCHANGE_BYTES: Final = 16 << 10  # of a block of such rows, on the stack
+LEAST_LANES: Final = 4
+BLOCK_SIZE: Final = 512  # elements of a row, times blocks, that a workgroup is worth
 MOST_RUNNING: Final = 16  # elements of a vector whose running values are computed
 FEW_SELECTED: Final = 2  # up to so many greatest elements are searched for one by one
 
@@ -34,12 +38,34 @@ def sort_blocks(size: Size) -> int:
 def sorts_by_kernel(target: Target, count: Size, size: Size) -> bool:
     """Whether `count` rows of `size` elements are sorted by kernels of our own.
 
-    On CPUs ranking does four comparisons in the time that a kernel needs for one, and is as fast up to about
-    64.
+    On CPUs ranking does four comparisons in the time that these need for one, and is as fast up to about 64.
     """
     if target.kind is TargetKind.CUDA:
         return all(not isinstance(n, int) or 0 < n < 1 << 31 for n in (count, size))
     return has_kernels(target) and (not isinstance(size, int) or size > KERNEL_SORTED)
+
+
+def exchanged_lanes(
+    target: Target, word: np.dtype, count: Size, size: int, words: int, kept: int
+) -> int | None:
+    """How many of `count` rows of `size` elements, of so many words each, are sorted at once by exchanges.
+
+    None where they are sorted otherwise: the time grows with the product of `size` and of how many elements
+    are kept. Vectors of few rows are not full.
+    """
+    if not has_kernels(target) or size < 2:
+        return None
+    width = lanes(target, word)
+    while width > LEAST_LANES and words * size * width * word.itemsize > EXCHANGE_BYTES:
+        width //= 2
+    unused = max(width / max(count, 1), 1) if isinstance(count, int) else 1
+    is_cheap = size * kept * words * unused <= MOST_EXCHANGED
+    return width if is_cheap and words * size * width * word.itemsize <= EXCHANGE_BYTES else None
+
+
+def exchanged_blocks(size: int) -> int:
+    """How many blocks of such rows a workgroup has, at least."""
+    return max(BLOCK_SIZE // size, 1)
 
 
 def selects_by_kernel(target: Target, count: Size, size: Size, k: int) -> bool:

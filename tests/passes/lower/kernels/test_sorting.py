@@ -67,7 +67,7 @@ def tensor(name: str, *shape: int | None) -> TensorType:
     return TensorType(shape, dtype(name))
 
 
-ROW = 77  # sorted by the kernel, in a radix sort whose last vector is not full
+ROW = 201  # sorted by the kernel, in a radix sort whose last vector is not full
 LONG = 9001  # digits of more bits
 run = Compiled(
     {
@@ -164,6 +164,7 @@ def test_all_accesses_are_within_bounds(size: int, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("size", [32, 35])
 def test_all_accesses_are_within_bounds_with_an_order(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ordering_forms, "KERNEL_SORTED", 0)
+    monkeypatch.setattr(ordering_forms, "MOST_EXCHANGED", 0)
     x = numbers("float32", 2, size)
     places = kernel_module(with_places(1), tensor("float32", 2, size))
     values, *_, order = run_kernel(places, "kernel_sort", [x], 2)
@@ -187,7 +188,7 @@ def test_all_accesses_of_a_selection_are_within_bounds(
 
 def test_the_interpreter_sees_faults() -> None:
     """A kernel that is told of a larger array than it gets accesses what is not there."""
-    x = numbers("float32", 3, 40)
-    module = kernel_module(ordered(1), tensor("float32", 3, 80))
+    x = numbers("float32", 3, 200)
+    module = kernel_module(ordered(1), tensor("float32", 3, 400))
     with pytest.raises(KernelFault, match="place"):
         run_kernel(module, "kernel_sort", [x], 3)
