@@ -9,6 +9,7 @@ image is dilated, padded and cropped. One of these forms remains:
 - a product as the operands lie, where features lie before positions on CUDA (`channels_first.py`);
 - a matrix product where the window has one element, or one for each position of a large window
   (`large_windows.py`);
+- a sum of products of the image, shifted, where one channel's sizes show at the call (`shifted_images.py`);
 - products of each element with all of the window, added up where they meet, on CUDA (`scattered_windows.py`);
 - a convolution for each phase of an lhs-dilated image;
 - a convolution along one axis where the window is wider than 1 along that axis only;
@@ -36,6 +37,7 @@ from .channels_first import product_over_positions, product_with_windows
 from .channels_last import grouped_convolution, per_group, ungrouped_convolution
 from .large_windows import permuted_copy, product_at_each_position
 from .scattered_windows import sums_of_products
+from .shifted_images import sum_of_shifted
 from .tensor_ops import (
     collapse_axes,
     convert_elements,
@@ -134,6 +136,11 @@ def _computed(p: _Problem) -> tuple[Value, Layout]:
     has_phases = _has_phases(b, p.undilated, p.sizes, p.weights, p.window)
     if not p.is_grouped and has_phases and _sums_products(p):
         return _sums_of_products(p), p.lies
+    if not p.is_grouped and window_forms.is_shifted(p.ctx.target, p.sizes, p.weights, p.window, p.source):
+        dtypes = (p.source, p.carried)
+        image = b.materialise(p.image) if p.image != p.undilated else p.image
+        axes = (p.image_axes, p.kernel_axes)
+        return sum_of_shifted(b, image, p.kernel, axes, p.sizes, p.window, dtypes), p.lies
     if not p.is_grouped and not has_phases:
         as_it_lies = _product_as_it_lies(p)
         if as_it_lies is not None:

@@ -13,10 +13,11 @@ from typing import Final
 
 import numpy as np
 
-from ....dialects.types import COMPLEX, FLOAT32, FLOAT64, INTEGERS
+from ....dialects.ops.contraction.convolution_window import Window
+from ....dialects.types import COMPLEX, FLOAT32, FLOAT64, FLOATS, INTEGERS
 from ....runtime.targets import Target, TargetKind
 from . import gpu_products
-from .configuration import Size
+from .configuration import Size, has_kernels
 from .gpu_facts import is_tiled
 from .product_forms import row_tiles
 from .texts import divisor, divisors, gpu_copy_text, lanes, rounded_up, tiles_text
@@ -25,6 +26,7 @@ GPU_VECTOR: Final = 4  # elements that a thread copies at once
 GPU_COPYING: Final = 256  # threads of a workgroup that copies
 WINDOWS: Final = 1 << 28  # bytes of windows that a convolution copies at once
 MOST_PARTS: Final = 64  # of a batch whose windows are copied one after the other
+MOST_SHIFTED: Final = 256  # elements of a window that images are shifted by
 OF_GROUPS: Final = (32, 64)  # what divides the features and the terms of a group that is a product
 
 
@@ -33,6 +35,22 @@ def few_positions(positions: Sequence[Size], window: Sequence[Size]) -> bool:
     if not all(isinstance(n, int) for n in (*positions, *window)):
         return False
     return prod(positions) <= 64 and prod(window) >= max(16, 2 * prod(positions))
+
+
+def is_shifted(
+    target: Target, sizes: Sequence[Size], weights: Sequence[Size], window: Window, dtype: np.dtype
+) -> bool:
+    """Whether a convolution of one channel over sizes that show at the call is a sum of shifted images.
+
+    `sizes`: of the result (batch, spatial, feature); `weights`: of the kernel (spatial, in, out).
+    """
+    known = [n for n in weights if isinstance(n, int)]
+    if not has_kernels(target) or len(known) < len(weights) or dtype not in (*FLOATS, *INTEGERS):
+        return False
+    has_one_channel = known[-1] == known[-2] == sizes[-1] == 1
+    is_counted = any(not isinstance(n, int) for n in sizes[1:-1])
+    has_all_places = set(window.window_strides) == {1}
+    return has_one_channel and is_counted and has_all_places and prod(known) <= MOST_SHIFTED
 
 
 def convolution(
