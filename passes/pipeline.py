@@ -61,6 +61,7 @@ from .lower.kernels.small_ops import GroupSmallOps
 from .lower.kernels.stacks import StackKernels
 from .lower.kernels.stencil_kernels import StencilKernels
 from .lower.kernels.unrolled_loops import LimitUnrolling
+from .lower.kernels.unused_numbers import DropNumbers
 from .lower.merge_elementwise import MergeElementwise
 from .lower.outline_layers import InlineLayers
 from .lower.overlap_collectives import OverlapCollectives
@@ -175,6 +176,7 @@ AFTER_FLOW: Final[tuple[Pass, ...]] = (
     ReductionKernels(),
     ElementKernels(),
     StackKernels(),
+    DropNumbers(),
     LimitUnrolling(),
     TileKernels(),
 )

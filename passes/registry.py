@@ -17,6 +17,7 @@ from ..dialects.errors import AdzeError
 from .analysis.check_nans import CheckNans
 from .analysis.verify import invalid, verify
 from .base import Pass
+from .lower.iree.limited_operands import LimitOperands
 from .lower.iree.numbered_lanes import ConstantNumbers
 from .lower.iree.recomputed_reductions import SeparateReductions
 from .lower.iree.reduced_operands import SeparateOperands
@@ -90,6 +91,7 @@ PASSES: Final[tuple[type[Pass], ...]] = (
     SeparateReductions,
     ConstantNumbers,
     SeparateOperands,
+    LimitOperands,
     StripTiles,
     OutlineLayers,
     Canonicalize,

@@ -36,6 +36,7 @@ from .faults.repeated_rows import kernel_with_repeated_rows
 from .faults.replayed_copies import with_new_copies
 from .faults.squares_of_lanes import kernel_with_squares_of_lanes
 from .faults.strided_bindings import with_strided_bindings
+from .faults.too_many_operands import passes_too_many
 from .faults.unaligned_slices import with_unaligned_slices
 from .faults.unawaited_loops import with_awaited_loops
 from .faults.unawaited_threads import kernel_with_unawaited_threads
@@ -220,18 +221,24 @@ def compile_with_fallback(
     """Compile the first of `variants` that IREE accepts.
 
     Tuned forms come first and the plain form last: IREE refuses some combinations of per-op configurations
-    that nothing but trying tells. The last failure is the one raised, and one that each other form would have
-    is the last: that the target lacks a dtype.
+    that nothing but trying tells; what is the same as before is not tried again. The last failure is the one
+    raised, and one that each other form would have is the last: that the target lacks a dtype.
     """
     rejected: list[tuple[str, str]] = []
+    tried: set[tuple[bytes, str]] = set()
     started = time.perf_counter()
     for position, variant in enumerate(variants, start=1):
         is_last = position == len(variants)
         try:
+            module, settings = variant.produce(), variant.options or options
+            asked = (module, repr((settings, variant.tune, variant.needs_tune)))
+            if asked in tried and not is_last:
+                continue
+            tried.add(asked)
             compiled = compile_bytecode(
-                variant.produce(),
+                module,
                 target,
-                variant.options or options,
+                settings,
                 reproducer_dir=reproducer_dir if is_last else None,
                 is_checked=variant.is_checked,
                 tune=variant.tune,
@@ -310,6 +317,8 @@ def _finished_without_libraries(
         return None
     program = invocation.bytecode()
     check_temporary_files(len(program))
+    if _passes_too_many(program, diagnostics):
+        return None
     said = len(diagnostics)
     if calls_a_library(program) or not invocation.advance(KERNELS_ARE_COMPILED):
         del diagnostics[said:]
@@ -324,7 +333,10 @@ def _finished_with_libraries(
     """The program, whose kernels get libraries where they are for a CPU."""
     if not invocation.advance(KERNELS_ARE_LLVM):
         return None
-    check_temporary_files(len(invocation.bytecode()))
+    program = invocation.bytecode()
+    check_temporary_files(len(program))
+    if _passes_too_many(program, diagnostics):
+        return None
     return _finished(invocation, diagnostics, branches)
 
 
@@ -336,10 +348,20 @@ def _finished_with_own_halves(
         return None
     program = invocation.bytecode()
     check_temporary_files(len(program))
+    if _passes_too_many(program, diagnostics):
+        return None
     changed = with_own_halves(program)
     if changed is not program and not invocation.replace(changed, KERNELS_ARE_LLVM):
         return None
     return _finished(invocation, diagnostics, branches)
+
+
+def _passes_too_many(program: bytes, diagnostics: list[Diagnostic]) -> bool:
+    """Whether IREE's runtime would not take what a kernel is passed, which is an error then."""
+    too_many = passes_too_many(program)
+    if too_many is not None:
+        diagnostics.append(Diagnostic("error", f"a kernel would be passed {too_many}", None))
+    return too_many is not None
 
 
 def changes_device_calls(target: Target) -> bool:
@@ -388,6 +410,8 @@ def _finished_without_wrong_copies(
     if not invocation.advance(WAY_IS_CHOSEN):
         return None
     chosen = invocation.bytecode()
+    if _passes_too_many(chosen, diagnostics):
+        return None
     changed = without_wrong_copies(chosen)
     if changed is not chosen and not invocation.replace(changed):
         return None
@@ -405,6 +429,8 @@ def _finished_without_wrong_lanes(
     if not invocation.advance(WAY_IS_CHOSEN):
         return None
     chosen = invocation.bytecode()
+    if _passes_too_many(chosen, diagnostics):
+        return None
     unshared = with_unshared_rows(chosen, only_cheap=has_alternatives)
     fault = _fault_of_lanes(unshared)
     if fault is not None:

@@ -24,7 +24,8 @@ CONSTANTS_LATER: Final = "--iree-opt-const-eval=false"
 
 SEPARATED: Final = ("separate-reductions",)
 APART: Final = ("separate-operands", "constant-numbers")
-UNTUNED: Final = ("separate-reductions", "strip-tiles")
+FEWER: Final = ("separate-reductions", "limit-operands")
+UNTUNED: Final = (*FEWER, "strip-tiles")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +139,11 @@ FORMS: Final[tuple[Form, ...]] = (
         symptom="both of the former in one program",
         passes=(*SEPARATED, *APART),
         is_tried=on_gpus,
+    ),
+    Form(
+        "fewer operands",
+        symptom="a kernel is passed more arrays, or sizes and places, than the runtime takes",
+        passes=FEWER,
     ),
     Form(
         "fused less",

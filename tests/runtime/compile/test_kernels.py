@@ -12,9 +12,11 @@ import adze
 from adze import nn
 from adze import numpy as xp
 from adze.frontend.staging.lowered import Lowered
+from adze.passes.lower.tuning import configuration
+from adze.runtime.compile import compiler
 from adze.runtime.compile.compiler import compile_bytecode
 from adze.runtime.compile.strategy import SEPARATED
-from adze.runtime.errors import CompileError
+from adze.runtime.errors import ArtifactError, CompileError, FailedCallError
 from adze.runtime.execute.program import Executable
 
 from ...selection import part
@@ -91,7 +93,9 @@ def test_a_fold_that_would_be_computed_again_is_named() -> None:
     assert variant(lowered)[0] == "separate reductions"
 
 
-def test_wrong_sizes_of_joined_axes_are_named() -> None:
+def test_wrong_sizes_of_joined_axes_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Reductions that compute their operands themselves are other kernels.
+    monkeypatch.setattr(configuration, "recomputes_operands", lambda target: False)
     lowered = adze.trace(planes, adze.ShapeDtype(("n", "m"), np.float64)).lower()
     with pytest.raises(CompileError, match="would store a result with other sizes than it has"):
         compile_bytecode(
@@ -100,7 +104,7 @@ def test_wrong_sizes_of_joined_axes_are_named() -> None:
             lowered.options(),
             is_checked=True,
         )
-    assert variant(lowered)[0] == "fused less"
+    assert variant(lowered)[0] == "fewer operands"
 
 
 @pytest.mark.parametrize(
@@ -159,3 +163,84 @@ def test_unchecked_they_are_wrong() -> None:
 def test_what_is_done_in_one_step_is_let_be(function: Callable[..., Any]) -> None:
     lowered = adze.trace(function, adze.ShapeDtype((64, 256), np.float32)).lower()
     assert variant(lowered) == ("tuned", [])
+
+
+def total(*arrays: Any) -> Any:
+    """A sum of as many arrays as are given."""
+    sums = arrays[0]
+    for x in arrays[1:]:
+        sums = sums + x * 2
+    return sums
+
+
+def windows(x: Any, size: int) -> Any:
+    """A weighted sum of all places of a window."""
+    rows, columns = x.shape
+    sums = None
+    for i in range(size):
+        for j in range(size):
+            part = xp.exp(x[i : rows - size + 1 + i, j : columns - size + 1 + j]) * (i + 2.0 * j)
+            sums = part if sums is None else sums + part
+    return sums
+
+
+def shifted(x: Any, count: int) -> Any:
+    """A weighted sum of parts of a vector, each one element further on."""
+    (size,) = x.shape
+    parts = [x[k : size - count + k] * (k + 1.0) for k in range(count)]
+    return sum(parts[1:], parts[0])
+
+
+@pytest.mark.parametrize(
+    ("function", "count", "shape", "message"),
+    [
+        (total, 80, (30, 400), r"binding count \d+ > 32"),
+        (total, 80, ("n", "m"), r"binding count \d+ > 32"),
+        (lambda x: windows(x, 9), 1, ("n", "m"), r"requiring \d+ constants exceeds limit of 64"),
+    ],
+    ids=["arrays", "arrays of unknown sizes", "parts"],
+)
+def test_the_runtime_still_takes_few_operands(
+    function: Callable[..., Any],
+    count: int,
+    shape: tuple[Any, ...],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """When this fails, kernels may be passed more arrays, or sizes, and the form of fewer can go."""
+    monkeypatch.setattr(compiler, "passes_too_many", lambda program: None)
+    lowered = adze.trace(function, *[adze.ShapeDtype(shape, np.float32)] * count).lower()
+    compiled = lowered.compile(cache=False)
+    with pytest.raises((ArtifactError, FailedCallError), match=message):
+        compiled(*[np.ones((30, 400), np.float32)] * count)
+
+
+@pytest.mark.parametrize(
+    ("function", "specs", "shapes", "form"),
+    [
+        (total, [("n", "m")] * 80, [(3, 4)] * 80, "fewer operands"),
+        (total, [(30, 400)] * 80, [(30, 400)] * 80, "fewer operands"),
+        (lambda x: windows(x, 7), [("n", "m")], [(20, 31)], "fewer operands"),
+        (lambda x: windows(x, 5), [("n", "m")], [(20, 31)], "tuned"),
+        (lambda x: shifted(x, 70), [("n",)], [(200,)], "tuned"),
+    ],
+    ids=["arrays of unknown sizes", "arrays", "large windows", "windows", "shifted"],
+)
+def test_kernels_of_many_arrays_or_parts_of_them(
+    function: Callable[..., Any],
+    specs: list[tuple[str, ...]],
+    shapes: list[tuple[int, ...]],
+    form: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ADZE_LOOP_KERNELS", "on")
+    lowered = adze.trace(function, *(adze.ShapeDtype(spec, np.float64) for spec in specs)).lower(
+        "cpu:x86-64-v3"
+    )
+    name, rejected = variant(lowered)
+    assert name == form and rejected == ([] if form == "tuned" else ["tuned"])
+    arrays = [np.random.default_rng(k).standard_normal(shape) for k, shape in enumerate(shapes)]
+    compiled = (
+        adze.trace(function, *(adze.ShapeDtype(s, np.float64) for s in specs)).lower().compile(cache=False)
+    )
+    np.testing.assert_allclose(compiled(*arrays), np.asarray(function(*map(xp.asarray, arrays))), rtol=1e-12)

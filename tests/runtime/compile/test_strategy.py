@@ -33,26 +33,34 @@ ASKED = CompileOptions(data_tiling=True, extra_flags=("--asked",))
 @pytest.mark.parametrize(
     ("facts", "names"),
     [
-        (PLAIN, ["tuned", "fused less", "fused least", "untuned", "plain"]),
+        (PLAIN, ["tuned", "fewer operands", "fused less", "fused least", "untuned", "plain"]),
         (ALL, [form.name for form in FORMS]),
         (
             Facts(False, False, True, True),
-            ["equal layers once", "tuned", "fused less", "fused least", "untuned", "plain"],
+            ["equal layers once", "tuned", "fewer operands", "fused less", "fused least", "untuned", "plain"],
         ),
         (
             Facts(False, False, True, is_on_gpu=True),
             [
                 *("tuned", "operands apart", "separate reductions, operands apart"),
-                *("fused less", "fused least", "untuned", "plain"),
+                *("fewer operands", "fused less", "fused least", "untuned", "plain"),
             ],
         ),
         (
             Facts(True, False, True),
-            ["tuned", "separate reductions", "fused less", "fused least", "untuned", "plain"],
+            [
+                "tuned",
+                "separate reductions",
+                "fewer operands",
+                "fused less",
+                "fused least",
+                "untuned",
+                "plain",
+            ],
         ),
         (
             Facts(False, True, True),
-            ["tuned", "constants later", "fused less", "fused least", "untuned", "plain"],
+            ["tuned", "constants later", "fewer operands", "fused less", "fused least", "untuned", "plain"],
         ),
     ],
 )
@@ -76,6 +84,7 @@ def test_forms_add_flags_to_the_options_that_were_asked_for() -> None:
         "operands apart": ("--asked",),
         "separate reductions": ("--asked",),
         "separate reductions, operands apart": ("--asked",),
+        "fewer operands": ("--asked",),
         "fused less": ("--asked", FUSE_LESS),
         "fused least": ("--asked", FUSE_LESS, ONE_USE),
         "untuned": ("--asked", FUSE_LESS, ONE_USE),
@@ -98,13 +107,13 @@ def test_forms_are_made_in_order_until_one_is_taken() -> None:
 
     def produce(passes: tuple[str, ...], options: CompileOptions) -> bytes:
         made.append((passes, options))
-        return EMPTY if len(made) == 3 else REFUSED
+        return EMPTY if len(made) == 4 else REFUSED
 
     options = CompileOptions()
     compiled = compile_program(produce, PLAIN, parse_target("cpu"), options)
     assert compiled.variant == "fused least"
     assert [name for name, _ in compiled.rejected] == ["tuned", "fused less"]
-    assert made == [(form.passes, form.options(options)) for form in FORMS if form.is_tried(PLAIN)][:3]
+    assert made == [(form.passes, form.options(options)) for form in FORMS if form.is_tried(PLAIN)][:4]
     assert compiled.options == made[-1][1]
 
 
@@ -128,3 +137,17 @@ def test_forms_of_functions_are_tried_where_these_are_inlined_and_refused_with_w
 def test_the_refusal_of_the_last_form_is_raised() -> None:
     with pytest.raises(CompileError, match="custom_call"):
         compile_program(lambda *_: REFUSED, ALL, parse_target("cpu"), CompileOptions())
+
+
+def test_what_is_the_same_as_before_is_not_tried_again() -> None:
+    made: list[tuple[str, ...]] = []
+
+    def produce(passes: tuple[str, ...], options: CompileOptions) -> bytes:
+        made.append(passes)
+        return REFUSED if len(made) < 4 else EMPTY
+
+    facts = Facts(True, False, is_static=False)
+    compiled = compile_program(produce, facts, parse_target("cpu"), CompileOptions())
+    assert compiled.variant == "fused less"
+    assert [name for name, _ in compiled.rejected] == ["tuned"]
+    assert made == [form.passes for form in FORMS if form.is_tried(facts)][:4]
