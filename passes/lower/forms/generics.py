@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Map = tuple[int, ...]  # for each axis of an array the loop that indexes it, FIXED where the index is always 0
 Access: TypeAlias = "tuple[Value, Map]"  # an array, and the loops that index it
 FIXED: Final = -1
+COUNTED: Final = 1024  # what a size that only a call knows counts as
 
 CHEAP: Final = frozenset(
     f"arith.{name}"
@@ -36,7 +37,7 @@ CHEAP: Final = frozenset(
 
 @dataclass(slots=True)
 class Generic:
-    """An elementwise op or a reduction with large static loops. Its first result stands for it."""
+    """An elementwise op or a reduction with many steps. Its first result stands for it."""
 
     operation: Operation
     maps: list[Map]  # of the inputs
@@ -143,11 +144,14 @@ def _rank(value: Value) -> int:
 
 def is_large(value: Value) -> bool:
     """Whether this is an array that is rather computed again than written and read."""
-    type_ = value.type
-    if not isinstance(type_, mlir.ir.RankedTensorType):
-        return False
-    shape = type_.shape
-    return DYNAMIC not in shape and prod(shape) >= configuration.LARGE
+    return counted_size(value) >= configuration.LARGE
+
+
+def counted_size(value: Value) -> int:
+    """How many elements an array has; a size that only a call knows counts as `COUNTED`. 0 for others."""
+    if not isinstance(value.type, mlir.ir.RankedTensorType):
+        return 0
+    return prod(COUNTED if size == DYNAMIC else size for size in value.type.shape)
 
 
 def _is_cheap(operation: Operation) -> bool:

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from ....dialects import mlir
 from ..builder import LinalgBuilder, Size, Value
-from .tensor_ops import collapse_axes, expand_axes
+from .generics import inline_body
+from .tensor_ops import collapse_axes, expand_axes, size_product
 
 
 def column_sizes(shape: Sequence[Size], axes: Sequence[int]) -> tuple[int, int, int] | None:
@@ -31,6 +33,37 @@ def regrouped(b: LinalgBuilder, x: Value, sizes: Sequence[Size]) -> Value:
     """`x` with other sizes, all static, in the same order."""
     flat = collapse_axes(b, x, [list(range(len(b.shape(x))))])
     return expand_axes(b, flat, [list(range(len(sizes)))], sizes)
+
+
+def joined(b: LinalgBuilder, x: Value) -> Value:
+    """`x` with all axes as one; cheap elementwise ops that compute it are written so again.
+
+    IREE computes what is behind axes of unknown sizes that are joined in a kernel of its own.
+    """
+    flat = [list(range(len(b.shape(x))))]
+    owner = None if isinstance(x.owner, mlir.ir.Block) else x.owner.operation
+    if owner is None or owner.name != "linalg.generic" or len(owner.results) != 1:
+        return collapse_axes(b, x, flat)
+    rank, maps = len(flat[0]), [mlir.ir.AffineMapAttr(a).value for a in owner.attributes["indexing_maps"]]
+    whole = mlir.ir.AffineMap.get_identity(rank)
+    body = owner.regions[0].blocks[0]
+    kinds = str(owner.attributes["iterator_types"])
+    has_places = any(each.operation.name == "linalg.index" for each in body.operations)
+    if has_places or "reduction" in kinds or any(m != whole and m.results for m in maps):
+        return collapse_axes(b, x, flat)
+    inputs = [
+        joined(b, v) if m == whole else v for v, m in zip(list(owner.operands)[:-1], maps[:-1], strict=True)
+    ]
+    size = size_product(b, b.shape(x))
+    element = mlir.ir.RankedTensorType(x.type).element_type
+    lines = [b.identity_map(1) if m == whole else b.axes_map(1, ()) for m in maps]
+    return b.generic(
+        inputs,
+        [b.empty_of_element(element, [size])],
+        lines,
+        ["parallel"],
+        lambda *scalars: inline_body(body, [*scalars[:-1], None], [0])[0],
+    )
 
 
 def split_rows(b: LinalgBuilder, x: Value, axes: Sequence[int], parts: int) -> Value:

@@ -25,7 +25,7 @@ from ..tuning.joined_rows import rows_joined
 from .complex_products import parts_of
 from .ordered_extrema import first_key, floats_of, key_dtype, keys_of, loses_nan
 from .reduction_operands import is_cheap, is_computed, is_of_complex, is_stored, is_widened
-from .reduction_shapes import column_sizes, kept_sizes, regrouped, split_rows
+from .reduction_shapes import column_sizes, joined, kept_sizes, regrouped, split_rows
 from .tensor_ops import collapse_axes, convert_elements, expand_axes, extract_slice, parse_attribute, splat
 
 Init: TypeAlias = "Callable[[Sequence[Size]], Value]"  # the initial value of a reduction, by its shape
@@ -131,7 +131,7 @@ def reduce_axes(
     if is_one_row and not few_operations and ctx.target.kind is TargetKind.CPU:
         x = b.materialise(x)  # by all threads
     if is_one_row and len(axes) > 1:
-        return reduce_axes(ctx, name, collapse_axes(b, x, [axes]), (0,), identity, dtype, carried)
+        return reduce_axes(ctx, name, joined(b, x), (0,), identity, dtype, carried)
     if stages is None:
         return _reduce_shared(ctx, name, x, axes, identity, dtype, carried)
     if stages.split is not None:

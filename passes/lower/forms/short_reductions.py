@@ -9,13 +9,12 @@ vectors of results, and what is read is in the cache.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
 from typing import Final
 
 from ....dialects import mlir
 from ...ir.aliases import Operation, Value
 from ..builder import LinalgBuilder
-from .generics import Access, Generic, Map, defining_op, inline_body
+from .generics import Access, Generic, Map, counted_size, defining_op, inline_body
 from .tensor_ops import drop_unit_axes, extract_slice, permute
 
 MOST: Final = 4  # elements that vectors take from between others at once
@@ -29,9 +28,9 @@ def is_short(reduction: Generic, sources: Sequence[Access]) -> bool:
     shape = mlir.ir.RankedTensorType(operand.type).shape
     if len(reduced) != 1 or map_[-1] != reduced[0] or not 1 < shape[-1] <= MOST or len(shape) < 2:
         return False
-    sizes = [prod(mlir.ir.RankedTensorType(value.type).shape) for value, _ in sources]
+    largest = max(counted_size(value) for value, _ in sources)
     init = defining_op(reduction.inits[0])
-    return SMALLER * max(sizes) <= prod(shape) and init is not None and init.name == "linalg.fill"
+    return SMALLER * largest <= counted_size(operand) and init is not None and init.name == "linalg.fill"
 
 
 def emit_unrolled(

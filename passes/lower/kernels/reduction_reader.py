@@ -305,7 +305,9 @@ class Reader:
             depth = _depth(source for source, _ in inputs)
             own = tuple((position,) for position in positions)
             return Step(inputs, operation, returned, has_elements, own, depth, gathered=gathered)
-        require(bool(gathered) or any(len(loops) == count for loops in maps))
+        # IREE's code is as good where no array has all loops, if it knows how many steps there are.
+        is_counted = not all(isinstance(size, int) for size in sizes)
+        require(is_counted or bool(gathered) or any(len(loops) == count for loops in maps))
         require(not isinstance(returned.owner, mlir.ir.Block))
         combination = returned.owner.operation
         require(combination.name in COMBINING and len(list(returned.uses)) == 1)
