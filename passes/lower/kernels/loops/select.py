@@ -74,7 +74,8 @@ class Selection:
         kind = target.kind
         self._drivers = kind.value.capitalize() if target.is_spirv else ""
         self._costs = StepCosts(self.functions, self.reader, kind)
-        self._obstacles = Obstacles(self.functions, self.reader, has_dynamic=kind is TargetKind.CPU)
+        self._has_dynamic = kind is TargetKind.CPU
+        self._obstacles = Obstacles(self.functions, self.reader, has_dynamic=self._has_dynamic)
         self._marked: set[str] = set()
 
     def mark_function(self, symbol: str) -> None:
@@ -99,11 +100,12 @@ class Selection:
         """Mark one loop; whether it becomes a kernel."""
         if self._why_none is None:
             try:
-                count = single_element(loop, self.functions, self.reader).count
+                single = single_element(loop, self.functions, self.reader, has_dynamic=self._has_dynamic)
             except KernelError:
                 pass  # its elements depend on each other
             else:
-                mark(loop, f"{ELEMENTS}its {count} elements runs by itself, in registers")
+                which = "its elements" if single.count is None else f"its {single.count} elements"
+                mark(loop, f"{ELEMENTS}{which} runs by itself, in registers")
                 return True
         return self.decide_for_arrays(loop, application)
 

@@ -85,7 +85,7 @@ def _added(loop: Operation, before: Sequence[Operation]) -> list[Operation]:
 
 def _runs_by_itself(loop: Operation, by_symbol: Mapping[str, Operation], reader: Reader) -> bool:
     try:
-        single_element(loop, by_symbol, reader)
+        single_element(loop, by_symbol, reader, has_dynamic=False)
     except KernelError:
         return False
     return True

@@ -259,7 +259,7 @@ def of_numbers(operation: Any, kind: str) -> Callable[..., Any]:
         return lambda *operands: np.where(*operands)[()]
     if kind in ("index_castui", "extui"):
         return lambda x: in_dtype(unsigned(x), dtype)
-    if kind in ("index_cast", "extsi", "extf", "truncf", "trunci"):
+    if kind in ("index_cast", "extsi", "extf", "truncf", "trunci", "sitofp"):
         return lambda x: in_dtype(x, dtype)
     if kind == "bitcast":
         return lambda x: x.view(dtype)

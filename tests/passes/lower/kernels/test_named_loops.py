@@ -13,10 +13,12 @@ import pytest
 import adze
 from adze import lax
 from adze import numpy as xp
+from adze.dialects import mlir
 from adze.passes.analysis.evaluate import evaluate
 from adze.passes.lower.kernels.loops.replace import FAULT
 
 from .checked import run_checked
+from .interpreter import run_kernel
 from .test_loops import decisions, remarks, same
 
 RNG = np.random.default_rng(11)
@@ -313,6 +315,75 @@ TAKEN: Final[dict[str, Callable[[Any], Any]]] = {
 }
 
 
+def orbits(x: Any, y: Any) -> Any:
+    def step(i: Any, s: Any) -> Any:
+        return s[0] + HALF * s[1] - i, s[1] * HALF - s[0]
+
+    return lax.fori_loop(0, 5, step, (x, y))
+
+
+def until_large(x: Any) -> Any:
+    """Each element of a batch runs until it is large itself."""
+
+    def alone(v: Any) -> Any:
+        return lax.while_loop(lambda s: s[0] < 4, lambda s: (s[0] * 2 + 1, s[1] + 1), (v, np.int32(0)))
+
+    return adze.vmap(alone)(abs(x))
+
+
+def together(x: Any) -> Any:
+    return lax.while_loop(lambda s: (s < 4).any(), lambda s: xp.where(s < 4, s * 2 + 1, s), abs(x))
+
+
+def chosen(x: Any, y: Any) -> Any:
+    def step(i: Any, c: Any) -> Any:
+        return lax.cond(i % 2 == 0, lambda c: c + y, lambda c: c * HALF, c)
+
+    return lax.fori_loop(0, 5, step, x)
+
+
+def from_zeros(x: Any) -> Any:
+    return lax.fori_loop(0, 4, lambda i, c: c + x, xp.zeros_like(x))
+
+
+def of_ones(x: Any) -> Any:
+    return lax.fori_loop(0, 4, lambda i, c: c * 2 + 1, xp.ones(x.shape, np.float32))
+
+
+def flags(x: Any) -> Any:
+    return lax.fori_loop(0, 3, lambda i, c: (c[0] * 2, c[1] & (c[0] < 1)), (x, x < 1))
+
+
+def remainders(x: Any) -> Any:
+    return lax.fori_loop(0, 4, lambda i, c: (c * 3 + 1) % 7, x)
+
+
+def apart(x: Any, y: Any) -> Any:
+    """Arrays of two sizes that have nothing to do with each other."""
+    return lax.fori_loop(0, 4, lambda i, c: (c[0] * 2, c[1] + 1), (x, y))
+
+
+def with_its_sum(x: Any) -> Any:
+    return lax.fori_loop(0, 3, lambda i, c: c * HALF + c.sum(), x)
+
+
+def with_its_size(x: Any) -> Any:
+    return lax.fori_loop(0, 3, lambda i, c: c * HALF + x.shape[0], x)
+
+
+BY_THEMSELVES: Final = (
+    *((orbits, shapes) for shapes in ([("n",)] * 2, [("n", "m")] * 2, [("n", 3)] * 2)),
+    *((function, [("n",)]) for function in (until_large, together, from_zeros, of_ones, flags)),
+    (chosen, [("n",)] * 2),
+)
+TOGETHER: Final = (
+    (apart, [("n",), ("m",)]),
+    (apart, [("n", "m"), ("m", "n")]),
+    (with_its_sum, [("n",)]),
+    (with_its_size, [("n",)]),
+)
+
+
 @dataclass(frozen=True)
 class Case:
     """A function of arrays whose sizes are named, and how many kernels its loops become."""
@@ -393,6 +464,9 @@ CASES: Final = [
     ),
     Case(repeated(lambda c: c * HALF + xp.cumsum(c, 1)[:, ::-1], "running"), [("n", 5)], lengths=FEW),
     Case(looked_up, [("t",)], lengths=LENGTHS[1:]),
+    *(Case(f, shapes) for f, shapes in (*BY_THEMSELVES, *TOGETHER) if f is not chosen),
+    *(Case(orbits, [("n",)] * 2, dtype=dtype) for dtype in ("f8", "c8")),
+    *(Case(remainders, [("n", "m")], dtype=dtype) for dtype in ("i1", "u4", "i8")),
 ]
 each_case = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 
@@ -427,6 +501,33 @@ def test_every_access_is_inside(case: Case) -> None:
         checked = run_checked(traced, arrays)
         assert checked.kernels == case.kernels
         same(checked.results, expected(traced, arrays), f"{case.name} of {length}")
+
+
+@pytest.mark.parametrize(("function", "shapes"), [*BY_THEMSELVES, *TOGETHER])
+def test_which_elements_run_by_themselves(function: Any, shapes: Sequence[tuple[Any, ...]]) -> None:
+    found = remarks(adze.trace(function, *(adze.ShapeDtype(shape, np.float32) for shape in shapes)))
+    is_alone = (function, shapes) in BY_THEMSELVES
+    assert ["each of its elements runs by itself" in text for text in found] == [is_alone]
+
+
+@pytest.mark.parametrize("count", [0, 1, 31, 32, 33, 70])
+def test_elements_by_themselves_are_inside(count: int) -> None:
+    """The vector code, run by an interpreter that checks every access."""
+    traced = adze.trace(orbits, *[adze.ShapeDtype(("n",), np.float32)] * 2)
+    context = mlir.new_context()
+    with context:
+        module = mlir.ir.Module.parse(traced.lower("cpu:x86-64-v3").mlir())
+        x, y = (numbers((count,), np.dtype(np.float32), seed) for seed in (1, 2))
+        found = run_kernel(module, "kernel_loop_of_elements", [x, y, np.arange(5), count], 1)
+    same(found, expected(traced, [x, y]), f"{count}")
+
+
+def test_branches_of_elements_by_themselves() -> None:
+    traced = adze.trace(chosen, *[adze.ShapeDtype(("n",), np.float32)] * 2)
+    compiled = traced.lower().compile()
+    for count in LENGTHS:
+        arrays = [numbers((count,), np.dtype(np.float32), seed) for seed in (1, 2)]
+        same([compiled(*arrays)], expected(traced, arrays), f"{count}")
 
 
 def test_windows_that_do_not_fit_are_an_error_where_the_loop_has_steps() -> None:

@@ -3,13 +3,16 @@
 Input: a loop and its kernel of one element (`single.py`). Output: a dispatch of several workgroups, each of
 which takes vectors of elements in order and runs the whole loop on each, in registers. Arrays go in and out
 as rows of their elements, complex ones as rows of their parts. The last vector overlaps the one before it
-where the elements are no multiple of the lanes: it computes the same again.
+where the elements are no multiple of the lanes: it computes the same again. Where it shows at the call how
+many elements there are, fewer than a vector has run one by one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from math import ceil, prod
 from typing import Final
 
 from ......dialects import mlir
@@ -19,9 +22,20 @@ from ......runtime.targets import Target, TargetKind
 from .....ir.aliases import Operation, Type, Value
 from .....ir.marks import LOOP
 from ....tuning.texts import has_many_registers
-from ...builder import Array, Number, when
+from ...builder import Array, Number, Place, ceil_divided, index, product, when
 from ...builder import loop as loop_over
-from ...executable import Kernel, Kernels, Result, stored_element, thread_id, workgroup_id
+from ...executable import (
+    Kernel,
+    Kernels,
+    Result,
+    Size,
+    Sizes,
+    stored_element,
+    tensor_sizes,
+    thread_id,
+    workgroup_count,
+    workgroup_id,
+)
 from .. import allocations
 from ..build import entry, lower_to_tensors, simplify_tensors
 from ..embed import emit_copy
@@ -46,11 +60,15 @@ OPERATION: Final = 0.5  # nanoseconds of one op on a vector register
 
 @dataclass(frozen=True)
 class Code:
-    """The code of a kernel: a function of the memrefs of operands and results."""
+    """The code of a kernel: a function of the memrefs of operands and results.
+
+    `workgroups`: at most so many, each of which has `share` elements or more.
+    """
 
     single: Single
     function: Operation
     workgroups: int
+    share: int
     threads: int | None
     is_spirv: bool
 
@@ -66,12 +84,13 @@ class Plan:
     scalar: Operation
     lanes: int
     workgroups: int
+    share: int = 1
     threads: int | None = None
 
 
 def code_of(loop: Operation, by_symbol: Mapping[str, Operation], reader: Reader, target: Target) -> Code:
     """The code of a loop; `NotPointwise` or another `KernelError` where it has none."""
-    single = single_element(loop, by_symbol, reader)
+    single = single_element(loop, by_symbol, reader, has_dynamic=target.kind is TargetKind.CPU)
     arrays = len(single.operands) + len(single.results)
     most = allocations.MOST_ARGUMENTS if target.kind is TargetKind.CPU else allocations.MOST_ON_GPUS
     if arrays > most:
@@ -87,18 +106,22 @@ def code_of(loop: Operation, by_symbol: Mapping[str, Operation], reader: Reader,
     with single.module.context, mlir.ir.Location.unknown():
         function = _vector_function(plan, loop)
         require_few_iterations(function, target)
-    return Code(single, function, plan.workgroups, plan.threads, target.is_spirv)
+    return Code(single, function, plan.workgroups, plan.share, plan.threads, target.is_spirv)
 
 
 def _plan(single: Single, count: int, target: Target) -> Plan:
     """How the elements are divided, of `count` scalar ops each."""
     code = entry(single.module)
     if target.kind is not TargetKind.CPU:
-        return Plan(single, code, 1, min(-(-single.count // THREADS), MOST_ON_GPUS), THREADS)
+        assert single.count is not None
+        workgroups = min(-(-single.count // THREADS), MOST_ON_GPUS)
+        return Plan(single, code, 1, workgroups, threads=THREADS)
     lanes = _lanes(single, count, target)
+    of_vector = (single.steps or UNKNOWN_STEPS) * count * OPERATION
+    if single.count is None:
+        return Plan(single, code, lanes, MOST_WORKGROUPS, lanes * ceil(LEAST_WORK / max(of_vector, 1)))
     vectors = -(-single.count // lanes)
-    work = vectors * (single.steps or UNKNOWN_STEPS) * count * OPERATION
-    workgroups = max(1, min(MOST_WORKGROUPS, vectors, int(work / LEAST_WORK)))
+    workgroups = max(1, min(MOST_WORKGROUPS, vectors, int(vectors * of_vector / LEAST_WORK)))
     return Plan(single, code, lanes, workgroups)
 
 
@@ -120,7 +143,7 @@ def _lanes(single: Single, count: int, target: Target) -> int:
             widest = max(widest, _bits(value.type))
     registers = REGISTERS if count < LONG or (has_many_registers(target) and count < 2 * LONG) else 1
     lanes = max(target.vector_bits // widest * registers, 2)
-    while lanes > single.count:
+    while single.count is not None and lanes > single.count:
         lanes //= 2
     return lanes
 
@@ -141,27 +164,66 @@ def replace_with_elements(kernels: Kernels, loop: Operation, code: Code) -> None
     single = code.single
     types = [loop.results[k].type for k in single.results]
     with mlir.ir.InsertionPoint(loop), loop.location:
+        shape = _sizes_at_call(loop) if single.count is None else []
+        count = _count_at_call(single, shape) if shape else None
+        sizes = () if count is None else (count.value,)
         results = tuple(
-            Result(_stored(type_, kind)) for type_, kind in zip(types, single.result_kinds, strict=True)
+            Result(_stored(type_, kind), sizes if kind is Kind.ELEMENT else ())
+            for type_, kind in zip(types, single.result_kinds, strict=True)
         )
 
         def emit(operands: Sequence[Value], written: Sequence[Value]) -> None:
             emit_copy(code.function, [*operands, *written])
 
         key = str(code.function)
-        workgroups = (code.workgroups,)
+        workgroups: Size = code.workgroups
+        if count is not None:
+            workgroups = ((count // code.share).most(1)).least(code.workgroups).value
         kernel = Kernel(
-            NAME, results, emit, key=key, workgroups=workgroups, threads=code.threads, is_spirv=code.is_spirv
+            NAME,
+            results,
+            emit,
+            key=key,
+            workgroups=(workgroups,),
+            threads=code.threads,
+            is_spirv=code.is_spirv,
         )
+        for value, kind in zip(single.operands, single.operand_kinds, strict=True):
+            if kind is Kind.ELEMENT and shape:
+                _require_sizes(value, shape)
         operands = [
-            _reinterpreted(value, _stored(value.type, kind))
+            _reinterpreted(value, _stored(value.type, kind), count)
             for value, kind in zip(single.operands, single.operand_kinds, strict=True)
         ]
-        values = kernels.call(kernel, operands)
+        of_arrays: Sizes = (lambda _: sizes) if sizes else tensor_sizes
+        values = kernels.call(kernel, operands, sizes=of_arrays)
         values[0].owner.attributes[LOOP] = loop.attributes[LOOP]
         for position, value, type_ in zip(single.results, values, types, strict=True):
-            loop.results[position].replace_all_uses_with(_reinterpreted(value, type_))
+            again = _reinterpreted(value, type_, count, shape)
+            loop.results[position].replace_all_uses_with(again)
     loop.erase()
+
+
+def _sizes_at_call(loop: Operation) -> list[Value]:
+    """The sizes of the arrays of a loop that show at the call, of which all have one shape."""
+    tensors = (v for v in loop.operands if isinstance(v.type, mlir.ir.RankedTensorType))
+    arrays = (v for v in tensors if not v.type.has_static_shape)
+    return [n for n in tensor_sizes(next(arrays)) if not isinstance(n, int)]
+
+
+def _require_sizes(array: Value, sizes: Sequence[Value]) -> None:
+    """Check at the call that an array has these sizes."""
+    for size, wanted in zip((n for n in tensor_sizes(array) if not isinstance(n, int)), sizes, strict=True):
+        is_equal = mlir.arith.cmpi(mlir.arith.CmpIPredicate.eq, size, wanted)
+        mlir.cf.assert_(is_equal, "adze: arrays in a loop differ in their sizes")
+
+
+def _count_at_call(single: Single, sizes: Sequence[Value]) -> Number:
+    """How many elements there are."""
+    known = prod(n for n in single.shape if n is not None)
+    found = product([known, *map(Number, sizes)])
+    assert isinstance(found, Number)
+    return found
 
 
 def _stored(type_: Type, kind: Kind) -> Type:
@@ -170,27 +232,44 @@ def _stored(type_: Type, kind: Kind) -> Type:
     if kind in (Kind.NUMBER, Kind.NUMBERS):
         return type_
     shape, element = list(tensor.shape), tensor.element_type
+    if not tensor.has_static_shape:
+        return mlir.ir.RankedTensorType.get([mlir.ir.ShapedType.get_dynamic_size()], element)
     rows = shape[:1] if kind is Kind.ROWS else []
-    size = 1
-    for n in shape[len(rows) :]:
-        size *= n
+    size = prod(shape[len(rows) :])
     if isinstance(element, mlir.ir.ComplexType):
         size, element = 2 * size, element.element_type
     return mlir.ir.RankedTensorType.get([*rows, size], element)
 
 
-def _reinterpreted(value: Value, type_: Type) -> Value:
-    """An array with the same elements in memory."""
+def _reinterpreted(
+    value: Value, type_: Type, count: Number | None, shape: Sequence[Value] | None = None
+) -> Value:
+    """An array with the same elements in memory.
+
+    `count`: how many there are where that shows at the call; `shape`: the sizes of the result that do.
+    """
     if value.type == type_:
         return value
-    element = mlir.ir.RankedTensorType(type_).element_type
-    is_same = mlir.ir.RankedTensorType(value.type).element_type == element
+    before, after = mlir.ir.RankedTensorType(value.type), mlir.ir.RankedTensorType(type_)
+    sizes: list[Value] = []
+    if not before.has_static_shape:
+        assert count is not None
+        given = [n for n in tensor_sizes(value) if not isinstance(n, int)] if shape is None else [count.value]
+        sizes = [*given, *(shape or [count.value])]
     return mlir.ir.Operation.create(
-        "flow.tensor.reshape" if is_same else "flow.tensor.bitcast",
+        "flow.tensor.reshape" if before.element_type == after.element_type else "flow.tensor.bitcast",
         results=[type_],
-        operands=[value],
-        attributes={"operandSegmentSizes": mlir.ir.DenseI32ArrayAttr.get([1, 0, 0])},
+        operands=[value, *sizes],
+        attributes={
+            "operandSegmentSizes": mlir.ir.DenseI32ArrayAttr.get(
+                [1, _dynamic_axes(before), _dynamic_axes(after)]
+            )
+        },
     ).results[0]
+
+
+def _dynamic_axes(type_: Type) -> int:
+    return sum(type_.is_dynamic_dim(axis) for axis in range(type_.rank))
 
 
 # -- the code ----------------------------------------------------------------------------------------
@@ -219,12 +298,24 @@ def _memref(type_: Type) -> Type:
 
 
 def _emit(code: Plan, operands: Sequence[Value], written: Sequence[Value]) -> None:
-    single, lanes = code.single, code.lanes
-    vectors = -(-single.count // lanes)
     sources = [Array(memref) for memref in operands]
     targets = [Array(memref) for memref in written]
-    with _numbers(code, vectors) as number:
-        first = (number * lanes).least(single.count - lanes)
+    if code.single.count is not None:
+        _emit_vectors(code, sources, targets, code.single.count)
+        return
+    count = index(targets[0].size(0))
+    has_vectors = count >= code.lanes
+    with when(has_vectors):
+        _emit_vectors(code, sources, targets, count)
+    with when(has_vectors ^ 1):
+        _emit_vectors(replace(code, lanes=1), sources, targets, count)
+
+
+def _emit_vectors(code: Plan, sources: Sequence[Array], targets: Sequence[Array], count: Place) -> None:
+    """The code for as many elements as a vector has, or more."""
+    single, lanes = code.single, code.lanes
+    with _numbers(code, ceil_divided(count, lanes)) as number:
+        first = (number * lanes).least(count - lanes)
         lane = Lanes(code, sources, targets, first)
         varying = (k for k, kind in enumerate(single.operand_kinds) if kind in _OF_ELEMENTS)
         values = widen(code.scalar, lanes, Memory(lane.load, lane.store), frozenset(varying))
@@ -239,18 +330,19 @@ def _emit(code: Plan, operands: Sequence[Value], written: Sequence[Value]) -> No
 
 
 @contextmanager
-def _numbers(code: Plan, vectors: int) -> Iterator[Number]:
+def _numbers(code: Plan, vectors: Place) -> Iterator[Number]:
     """The numbers of the vectors that a workgroup has, or those of the thread."""
     if code.threads is not None:
         first = Number(workgroup_id()) * code.threads + Number(thread_id())
         together = code.threads * code.workgroups
-        if vectors <= together:
+        if isinstance(vectors, int) and vectors <= together:
             yield first
             return
         with loop_over(first, vectors, together) as number:
             yield number
         return
-    with loop_over(Number(workgroup_id()), vectors, code.workgroups) as number:
+    workgroups: Place = code.workgroups if isinstance(vectors, int) else Number(workgroup_count())
+    with loop_over(Number(workgroup_id()), vectors, workgroups) as number:
         yield number
 
 

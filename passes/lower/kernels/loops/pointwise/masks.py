@@ -66,14 +66,14 @@ def _require_still(
     reduced = _defining(reduction, reader)
     assert reduced is not None
     (p,) = reduced.operands
-    if any(not _shape(v) and asking[v] in states for v in _arguments(p)):
+    if any(_is_number(v) and asking[v] in states for v in _arguments(p)):
         raise NotPointwise("its condition asks elements about a number that changes")
     stepping = dict(zip(body(step).arguments, [*constants[asked:], *states], strict=True))
     known = numbers.known_without(numbers.values(asking).of(p))
     values = numbers.values(stepping, known)
     arguments, results = list(body(step).arguments)[given:], split_body(step)[1].operands
     for state, argument, result in zip(states, arguments, results, strict=True):
-        if _shape(argument) and values.of(result) != known.get(state, state):
+        if not _is_number(argument) and values.of(result) != known.get(state, state):
             raise NotPointwise("elements that are done change as long as others are not")
 
 
@@ -90,8 +90,9 @@ def _arguments(value: Value) -> set[Value]:
     return {v for v in seen if isinstance(v.owner, mlir.ir.Block)}
 
 
-def _shape(value: Value) -> list[int]:
-    return list(mlir.ir.RankedTensorType(value.type).shape)
+def _is_number(value: Value) -> bool:
+    """Whether a value is a number that all elements share."""
+    return isinstance(value.type, mlir.ir.RankedTensorType) and not value.type.shape
 
 
 def _defining(value: Value, reader: Reader) -> Application | None:
@@ -158,16 +159,12 @@ class Values:
         application = self._numbers.reader.read(operation)
         assert application is not None
         operands = tuple(self.of(v) for v in operation.operands)
-        if self._known:
-            simple = _simplified(application.op.name, operands, self._dtype(value))
+        type_ = self._numbers.reader.codec.read_type(value.type)
+        if self._known and isinstance(type_, TensorType):
+            simple = _simplified(application.op.name, operands, type_.dtype)
             if simple is not None:
                 return simple
         return self._numbers.of_applied(operation, list(operation.results).index(value), operands)
-
-    def _dtype(self, value: Value) -> np.dtype:
-        type_ = self._numbers.reader.codec.read_type(value.type)
-        assert isinstance(type_, TensorType)
-        return type_.dtype
 
 
 _LOGICAL: Final = frozenset({"and", "or", "xor", "not"})

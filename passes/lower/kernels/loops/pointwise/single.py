@@ -20,7 +20,7 @@ from ......dialects.builder.core import Application
 from ......dialects.builder.emitter import Emitter, Reader
 from ......dialects.dataclass import dataclass
 from ......dialects.ops.collectives.shardings import ShardingConstraint
-from ......dialects.ops.constants import Constant
+from ......dialects.ops.constants import Constant, Dim, SizeArithmetic, SizeConstant
 from ......dialects.ops.control.cond import Cond
 from ......dialects.ops.control.scan import Scan
 from ......dialects.ops.control.while_loop import While
@@ -34,6 +34,7 @@ from .....ir.functions import body, split_body
 from ..outline import KERNEL
 from .errors import NotPointwise
 from .masks import asked_of_elements
+from .one_size import require_one_size
 
 FEWEST: Final = 16  # elements: fewer are left to loops over arrays
 _SAME: Final = (StopGradient, CheckpointName, OptimizationBarrier, ShardingConstraint)
@@ -50,10 +51,13 @@ class Kind(enum.Enum):
 
 @dataclass(frozen=True)
 class Single:
-    """The module of one element; `@kernel` takes `operands` and returns the loop's results at `results`."""
+    """The module of one element; `@kernel` takes `operands` and returns the loop's results at `results`.
+
+    `shape`: None for sizes that show at the call.
+    """
 
     module: mlir.ir.Module
-    shape: tuple[int, ...]
+    shape: tuple[int | None, ...]
     operands: tuple[Value, ...]
     operand_kinds: tuple[Kind, ...]
     results: tuple[int, ...]
@@ -61,16 +65,25 @@ class Single:
     steps: int | None
 
     @property
-    def count(self) -> int:
-        """How many elements there are."""
-        return prod(self.shape)
+    def count(self) -> int | None:
+        """How many elements there are, None where that shows at the call."""
+        known = [n for n in self.shape if n is not None]
+        return prod(known) if len(known) == len(self.shape) else None
 
 
-def single_element(loop: Operation, by_symbol: Mapping[str, Operation], reader: Reader) -> Single:
-    """The kernel of one element of `loop`; `NotPointwise` where elements depend on each other."""
+def single_element(
+    loop: Operation, by_symbol: Mapping[str, Operation], reader: Reader, *, has_dynamic: bool
+) -> Single:
+    """The kernel of one element of `loop`; `NotPointwise` where elements depend on each other.
+
+    `has_dynamic`: the sizes of arrays may show at the call.
+    """
     application = reader.read(loop)
     assert application is not None
-    shape = _shape_of(application, reader)
+    shape = _shape_of(application, reader, has_dynamic=has_dynamic)
+    if None in shape:
+        _require_few_kinds(loop, application)
+        require_one_size(loop, by_symbol, reader)
     registered_dialect()
     context = reader.codec.context
     used = tuple(k for k, result in enumerate(loop.results) if next(iter(result.uses), None) is not None)
@@ -80,15 +93,39 @@ def single_element(loop: Operation, by_symbol: Mapping[str, Operation], reader: 
         return functions.kernel(loop, application, used)
 
 
-def _shape_of(loop: Application, reader: Reader) -> tuple[int, ...]:
+def _shape_of(loop: Application, reader: Reader, *, has_dynamic: bool) -> tuple[int | None, ...]:
     """The shape of the arrays that a loop carries."""
-    shapes = {tuple(v.type.shape) for v in _carried(loop) if v.type.shape}
+    types = [reader.codec.read_type(v.type) for v in _carried(loop)]
+    shapes = {t.shape for t in types if isinstance(t, TensorType) and t.shape}
     if len(shapes) != 1:
         raise NotPointwise("it carries no arrays" if not shapes else "it carries arrays of several shapes")
-    (shape,) = shapes
-    if any(n < 0 for n in shape) or prod(shape) < FEWEST:
-        raise NotPointwise(f"it carries arrays of fewer than {FEWEST} elements, or of unknown sizes")
+    (found,) = shapes
+    shape = tuple(n if isinstance(n, int) else None for n in found)
+    known = [n for n in shape if n is not None]
+    if len(known) < len(shape) and not has_dynamic:
+        raise NotPointwise("it carries arrays of unknown sizes")
+    if len(known) == len(shape) and prod(known) < FEWEST:
+        raise NotPointwise(f"it carries arrays of fewer than {FEWEST} elements")
     return shape
+
+
+def _require_few_kinds(loop: Operation, application: Application) -> None:
+    """Only arrays of one shape, and numbers that are not used after it, are in a loop over unknown sizes."""
+    if application.op is Scan and not isinstance(application.attributes["length"][0], int):
+        raise NotPointwise("it has a number of steps that shows at the call")
+    scanned = [mlir.ir.RankedTensorType(v.type) for v in application.operands[_scanned(application) :]]
+    if any(t.rank != 1 or not t.has_static_shape for t in scanned):
+        raise NotPointwise("it scans over arrays of unknown sizes")
+    if application.op is Scan and len(loop.results) > application.attributes["carry_count"]:
+        raise NotPointwise("it stacks arrays of unknown sizes")
+    if any(
+        not mlir.ir.RankedTensorType(r.type).shape and next(iter(r.uses), None) is not None
+        for r in loop.results
+    ):
+        raise NotPointwise("a number that it counts is used after it, and there may be no elements")
+    arrays = [v for v in (*loop.operands, *loop.results) if isinstance(v.type, mlir.ir.RankedTensorType)]
+    if any(isinstance(v.type.element_type, mlir.ir.ComplexType) for v in arrays):
+        raise NotPointwise("it works on complex numbers of unknown sizes")
 
 
 def _carried(loop: Application) -> Sequence[Value]:
@@ -107,7 +144,7 @@ class SingleFunctions:
         module: mlir.ir.Module,
         by_symbol: Mapping[str, Operation],
         reader: Reader,
-        shape: tuple[int, ...],
+        shape: tuple[int | None, ...],
     ) -> None:
         self._module = module
         self._by_symbol = by_symbol
@@ -121,7 +158,8 @@ class SingleFunctions:
         """`@kernel`, which takes the operands of the loop and returns the results at `used`."""
         given, types, kinds = self._operands(application)
         passed = tuple(dict.fromkeys(v for v in given if isinstance(v, mlir.ir.Value)))
-        by_value = dict(zip(given, zip(types, kinds, strict=True), strict=True))
+        arrays = [v for v in given if v is not None]
+        by_value = dict(zip(arrays, zip(types, kinds, strict=True), strict=True))
         is_of_elements, operation = False, application.op
         if operation is While:
             is_of_elements = asked_of_elements(application, self._by_symbol, self._reader) is not None
@@ -130,7 +168,9 @@ class SingleFunctions:
             raise NotPointwise("a number that it counts is used after it")
         b = self._function(KERNEL, [by_value[v][0] for v in passed], is_private=False)
         values = dict(zip(passed, b.arguments, strict=True))
-        operands = [values[v] if isinstance(v, mlir.ir.Value) else b.emitter.array(v.array) for v in given]
+        operands = [
+            values[v] if isinstance(v, mlir.ir.Value) else v and b.emitter.array(v.array) for v in given
+        ]
         results = self._loop(b.emitter, application, operands)
         b.returns([results[k] for k in used])
         return Single(
@@ -143,11 +183,17 @@ class SingleFunctions:
             application.attributes["length"][0] if operation is Scan else None,
         )
 
-    def _operands(self, loop: Application) -> tuple[list[Value | _Number], list[TensorType], list[Kind]]:
-        given: list[Value | _Number] = []
+    def _operands(
+        self, loop: Application
+    ) -> tuple[list[Value | _Number | None], list[TensorType], list[Kind]]:
+        """What the loop is given, None for sizes, with the types and kinds of the rest."""
+        given: list[Value | _Number | None] = []
         types, kinds = [], []
         scanned = _scanned(loop)
         for position, value in enumerate(loop.operands):
+            if isinstance(value.type, mlir.ir.IndexType):
+                given.append(None)
+                continue
             type_ = self._type(value)
             if position >= scanned:
                 kind = Kind.NUMBERS if len(type_.shape) == 1 else Kind.ROWS
@@ -190,10 +236,13 @@ class SingleFunctions:
         """The function for one element; `any_of`, a value of it, is the element that it is `any` of."""
         if (symbol, any_of) not in self._emitted:
             source = self._by_symbol[symbol]
-            types = [self._single_type(self._type(v)) for v in body(source).arguments]
+            sizes = [v for v in body(source).arguments if isinstance(v.type, mlir.ir.IndexType)]
+            arrays = [v for v in body(source).arguments if v not in sizes]
+            types = [self._single_type(self._type(v)) for v in arrays]
             name = f"{symbol}_{len(self._emitted)}"
             b = self._function(name, types, is_private=True)
-            values = dict(zip(body(source).arguments, b.arguments, strict=True))
+            values: dict[Value, Value | None] = dict(zip(arrays, b.arguments, strict=True))
+            values.update(dict.fromkeys(sizes))
             operations, end = split_body(source)
             for operation in operations:
                 application = self._reader.read(operation.operation, values.__getitem__)
@@ -208,13 +257,16 @@ class SingleFunctions:
             self._emitted[symbol, any_of] = name
         return self._emitted[symbol, any_of]
 
-    def _emit(self, b: Emitter, operation: Operation, application: Application) -> Sequence[Value]:
+    def _emit(self, b: Emitter, operation: Operation, application: Application) -> Sequence[Value | None]:
         """One op for one element."""
         op, operands = application.op, application.operands
         if op in (Scan, While, Cond):
             return self._inner(b, operation, application)
+        if op in (Dim, SizeConstant) or issubclass(op, SizeArithmetic):
+            return [None] * len(operation.results)  # only shapes are made of sizes, and an element has none
         for value in (*operation.operands, *operation.results):
-            self._single_type(self._type(value))
+            if op is not BroadcastInDim or not isinstance(value.type, mlir.ir.IndexType):
+                self._single_type(self._type(value))
         if op in _SAME:
             return operands
         if op is Constant:
@@ -225,6 +277,8 @@ class SingleFunctions:
         if op is BroadcastInDim:
             if operation.operands[0].type.shape and _is_moved(application):
                 raise NotPointwise("it exchanges axes")
+            if operation.operands[0].type.shape and None in self._shape:
+                raise NotPointwise("it is not known whether its arrays have one size")
             return operands
         if issubclass(op, Elementwise):
             return b.apply(op, operands, application.attributes)
@@ -247,17 +301,23 @@ class SingleFunctions:
         attributes = dict(application.attributes)
         attributes["branches"] = tuple(self.function(symbol) for symbol in attributes["branches"])
         attributes["results"] = tuple(self._single_type(t) for t in attributes["results"])
-        return b.apply(Cond, application.operands, attributes)
+        return b.apply(Cond, _without_sizes(application.operands), attributes)
 
     def _loop(
         self,
         b: Emitter,
         loop: Application,
-        operands: Sequence[Value],
+        operands: Sequence[Value | None],
         original: Application | None = None,
     ) -> Sequence[Value]:
         """A loop for one element, on its operands; `original` has the operands of the arrays' loop."""
         attributes: dict[str, Any] = dict(loop.attributes)
+        first = 0
+        for count in ("condition_constants", "body_constants") if loop.op is While else ("constant_count",):
+            constants = operands[first : first + attributes[count]]
+            first += len(constants)
+            attributes[count] = len(_without_sizes(constants))
+        operands = _without_sizes(operands)
         if loop.op is While:
             asked = asked_of_elements(original or loop, self._by_symbol, self._reader)
             attributes["condition"] = self.function(attributes["condition"], asked)
@@ -273,7 +333,7 @@ class SingleFunctions:
 
     def _type(self, value: Value) -> TensorType:
         type_ = self._reader.codec.read_type(value.type)
-        if not isinstance(type_, TensorType) or not type_.is_static:
+        if not isinstance(type_, TensorType) or not (type_.is_static or type_.shape == self._shape):
             raise NotPointwise("it has sizes that are known only when it runs")
         return type_
 
@@ -321,6 +381,11 @@ class _Function:
             mlir.func.ReturnOp(values)
         type_ = mlir.ir.FunctionType.get([a.type for a in self.arguments], [v.type for v in values])
         self._operation.attributes["function_type"] = mlir.ir.TypeAttr.get(type_)
+
+
+def _without_sizes(operands: Sequence[Value | None]) -> list[Value]:
+    """What an op for one element is given: sizes, which are None, are of no use to it."""
+    return [v for v in operands if v is not None]
 
 
 def _scanned(loop: Application) -> int:
