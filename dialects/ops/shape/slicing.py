@@ -172,11 +172,10 @@ class Slice(Movement):
             behind = n if isinstance(first, int) and first == 0 else b.size_difference(n, first)
             if stride == 1:
                 high.append(b.size_difference(behind, taken))  # nothing where all of an axis is taken
-            elif isinstance(taken, int) and taken == 0:
-                high.append(behind)
             else:
                 reach = b.size_product(b.size_difference(taken, 1), stride)
-                high.append(b.size_difference(behind, b.size_sum(reach, 1)))
+                seen = b.size_greatest(b.size_sum(reach, 1), 0)  # nothing where nothing is taken
+                high.append(b.size_difference(behind, seen))
         zero = b.scalar(0, b.tensor_type(cotangent).dtype)
         interior = tuple(stride - 1 for stride in strides)
         return b.pad(cotangent, zero, low=tuple(start), high=tuple(high), interior=interior)

@@ -157,7 +157,7 @@ def reduce_window(
     ]
     combined = for_windows(computation, values[0].dtype)
     combine = _mapped(combined, structure)
-    if prod(windows) <= _MOST_AT_ONCE and all(isinstance(values[0].shape[axis], int) for axis in scanned):
+    if prod(windows) <= _MOST_AT_ONCE:
         values = _at_once(combine, values, windows, strides, dilations)
     else:
         for axis in reversed(scanned):
@@ -175,18 +175,20 @@ def _at_once(
     strides: Sequence[int],
     dilations: Sequence[int],
 ) -> list[Any]:
-    """Small windows: what is at each of their places, combined in one expression, neighbours first.
-
-    Axes along which windows have more than one element have known sizes.
-    """
+    """Small windows: what is at each of their places, combined in one expression, neighbours first."""
     shape = xs[0].shape
-    ends = [n - (w - 1) * d for n, w, d in zip(shape, windows, dilations, strict=True)]
-    if any(w > 1 and end <= 0 for end, w in zip(ends, windows, strict=True)):
-        ends = [max(end, 0) if w > 1 else end for end, w in zip(ends, windows, strict=True)]
+    ends = [
+        n if w == 1 else maximum(n - (w - 1) * d, 0)
+        for n, w, d in zip(shape, windows, dilations, strict=True)
+    ]
+    if any(w > 1 and isinstance(end, int) and end == 0 for end, w in zip(ends, windows, strict=True)):
         return [x[tuple(slice(0, end, s) for end, s in zip(ends, strides, strict=True))] for x in xs]
     parts = []
     for place in np.ndindex(*windows):
-        starts = tuple(k * d for k, d in zip(place, dilations, strict=True))
+        # Where no window has a place, all are taken from within.
+        starts = tuple(
+            minimum(k * d, n - end) for k, d, n, end in zip(place, dilations, shape, ends, strict=True)
+        )
         limits = tuple(start + end for start, end in zip(starts, ends, strict=True))
         parts.append([ops.slice(x, start=starts, limit=limits, strides=tuple(strides)) for x in xs])
     while len(parts) > 1:
@@ -198,7 +200,7 @@ def _at_once(
 def _along(combine: Combine, xs: list[Any], axis: int, window: int, stride: int, dilation: int) -> list[Any]:
     """Windows along one axis: those of powers of two by doubling, the one asked for as a row of them; where
     they are few and far apart, each place of them at once."""
-    if stride > 1 and window <= 2 * stride and isinstance(xs[0].shape[axis], int):
+    if stride > 1 and window <= 2 * stride:
         before, behind = (1,) * axis, (1,) * (xs[0].ndim - axis - 1)
         along = [(*before, n, *behind) for n in (window, stride, dilation)]
         return _at_once(combine, xs, *along)

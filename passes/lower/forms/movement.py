@@ -9,6 +9,7 @@ without one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 
 import numpy as np
 
@@ -210,24 +211,37 @@ def lower_slice(
 
 
 def _is_column(target: Target, shape: Sequence[Size], start: Sequence[Size], sizes: Sequence[Size]) -> bool:
-    """Whether a slice takes one column of rows, such as a coordinate of points, at known places."""
-    if len(shape) < 2 or sizes[-1] != 1 or shape[-1] == 1:
+    """Whether a slice takes one element of each row, such as a coordinate of points, at known places.
+
+    Rows may have several axes, such as those of an element of matrices.
+    """
+    last = _last_axis_of_several(sizes)
+    if last < 0 or last == len(shape) - 1 or shape[-1] == 1:
         return False
-    rows, columns = (n if isinstance(n, int) else None for n in (sizes[-2], shape[-1]))
-    are_known = columns is not None and all(isinstance(n, int) for n in start[-2:])
-    return are_known and configuration.takes_columns(target, rows, columns)
+    rows, widths = sizes[last], [n for n in shape[last + 1 :] if isinstance(n, int)]
+    if len(widths) < len(shape) - last - 1 or not all(isinstance(n, int) for n in start[last:]):
+        return False
+    return configuration.takes_columns(target, rows if isinstance(rows, int) else None, prod(widths))
+
+
+def _last_axis_of_several(sizes: Sequence[Size]) -> int:
+    """The last axis of which more than one element may be taken, -1 where there is none."""
+    return max((axis for axis, n in enumerate(sizes) if not isinstance(n, int) or n != 1), default=-1)
 
 
 def _column(
     b: LinalgBuilder, x: Value, start: Sequence[Size], sizes: Sequence[Size], strides: Sequence[int]
 ) -> Value:
     """A column as every n-th element of rows of n; kernels load these as vectors and shuffle them."""
-    *outer, count, width = b.shape(x)
-    row, column = start[-2:]
-    assert isinstance(width, int) and isinstance(row, int) and isinstance(column, int)
-    rows = reshape(b, x, [*outer, b.calculate("size_mul", count, width)])
-    first = [*start[:-2], row * width + column]
-    taken = extract_slice(b, rows, first, sizes[:-1], [*strides[:-2], strides[-2] * width])
+    shape = b.shape(x)
+    last = _last_axis_of_several(sizes)
+    places = [n for n in start[last:] if isinstance(n, int)]
+    widths = [n for n in shape[last + 1 :] if isinstance(n, int)]
+    first = int(np.ravel_multi_index(places, (places[0] + 1, *widths)))
+    width = prod(widths)
+    rows = reshape(b, x, [*shape[:last], b.calculate("size_mul", shape[last], width)])
+    steps = [*strides[:last], strides[last] * width]
+    taken = extract_slice(b, rows, [*start[:last], first], sizes[: last + 1], steps)
     return reshape(b, taken, sizes)
 
 

@@ -33,6 +33,9 @@ from .strided_vectors import gathered, load_strided
 
 _BIT: Final = 1
 _CASTS: Final = frozenset({"arith.index_cast", "arith.index_castui"})
+_AS_FLOATS: Final = "arith.sitofp"
+_MOST_CONSTANT: Final = 1 << 50
+_MOST_FACTOR: Final = 16
 WIDENING: Final = frozenset(f"arith.{name}" for name in ("index_cast", "index_castui", "extsi", "extui"))
 """Casts of integers to wider ones."""
 
@@ -226,6 +229,10 @@ class Scope:
             return self._number(affine, operation.results[0].type)
         if operation.name == EXTRACT:
             return self._taken(step, operation)
+        if operation.name == _AS_FLOATS:
+            affine = self.code.affine(step, operation.operands[0])
+            if affine is not None and self._is_exact(affine, operation.results[0].type):
+                return self._as_floats(affine, operation.results[0].type)
         return applied(operation, [self._operand(operand) for operand in operation.operands])
 
     def _operand(self, value: Value) -> Number:
@@ -245,6 +252,31 @@ class Scope:
             steps = mlir.ir.Attribute.parse(f"dense<[{counted}]> : {vector}")
             number = broadcast(number, vector) + Number(mlir.arith.constant(vector, steps))
         return _resized(number, type_, mlir.arith.index_cast)
+
+    def _is_exact(self, affine: Affine, type_: Type) -> bool:
+        """Whether places are floats of 64 bits, and differ here: no array has 2^47 elements."""
+        factors = (*affine.factors.values(), *affine.numbers.values())
+        is_small = abs(affine.constant) < _MOST_CONSTANT and sum(map(abs, factors)) <= _MOST_FACTOR
+        is_float = isinstance(type_, (mlir.ir.F32Type, mlir.ir.F64Type))
+        return is_small and is_float and self.has_vectors and affine.factor(self.code.last) != 0
+
+    def _as_floats(self, affine: Affine, type_: Type) -> Number:
+        """A sum of multiples of the places here, as floats.
+
+        Processors without AVX-512 convert integers of 64 bits one by one. One is converted, to 64 bits, and
+        the others are added to it; all are rounded once.
+        """
+        wide = mlir.ir.F64Type.get()
+        first = mlir.arith.index_cast(mlir.ir.IntegerType.get_signless(64), self._first(affine).value)
+        vector = self.code.vector_of(wide)
+        factor = affine.factor(self.code.last)
+        counted = ", ".join(str(float(factor * lane)) for lane in range(self.code.width))
+        steps = mlir.ir.Attribute.parse(f"dense<[{counted}]> : {vector}")
+        number = broadcast(Number(mlir.arith.sitofp(wide, first)), vector)
+        number = number + Number(mlir.arith.constant(vector, steps))
+        return (
+            number if type_ == wide else Number(mlir.arith.truncf(self.code.vector_of(type_), number.value))
+        )
 
     def _first(self, affine: Affine) -> Number:
         """A sum of multiples of the places here, at the first element."""

@@ -148,3 +148,14 @@ def test_a_hessian_of_named_sizes() -> None:
         x = np.linspace(0.5, 2, n)
         expected = np.add.outer(3 * x**2, 3 * x**2) + np.diag(6 * x * x.sum())
         np.testing.assert_allclose(program(x), expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("count", [3, 4, 5, 8])
+def test_the_gradient_of_every_second_element_where_there_may_be_none(count: int) -> None:
+    def loss(x: Any) -> Any:
+        return (x[: x.shape[0] - 3 : 2] ** 2).sum()
+
+    program = adze.trace(adze.grad(loss), adze.ShapeDtype(("n",), np.float32)).lower().compile()
+    wanted = np.zeros(count, np.float32)
+    wanted[: count - 3 : 2] = 2
+    np.testing.assert_array_equal(program(np.ones(count, np.float32)), wanted)

@@ -397,3 +397,23 @@ def test_arrays_behind_each_other_are_computed_in_one_kernel() -> None:
     assert adze.trace(rectified, x, y).mlir("kernels").count("flow.dispatch @") == 1
     # Each exponential is computed once, not for both parts.
     assert adze.trace(exponentials, x, y).mlir("kernels").count("flow.dispatch @") == 3
+
+
+ELEMENTS_OF_ROWS: dict[str, tuple[tuple[int, ...], Any]] = {
+    "of matrices": ((50, 3, 4), lambda x: x[:, 2, 1] * x[:, 0, 3]),
+    "of every second matrix": ((51, 3, 4), lambda x: x[1::2, 1, 2] + x[:50:2, 2, 3]),
+    "of batches": ((3, 40, 2, 2), lambda x: x[:, :, 0, 0] * x[:, :, 1, 1] - x[:, :, 0, 1] * x[:, :, 1, 0]),
+    "beside an axis of one": ((40, 1, 3), lambda x: x[:, 0, 1] * 2),
+    "of few": ((3, 5, 4), lambda x: x[:, 4, 3]),
+    "kept axes": ((40, 2, 3), lambda x: x[:, 1:2, 2:3] + 1),
+}
+
+
+@pytest.mark.parametrize("name", ELEMENTS_OF_ROWS)
+def test_one_element_of_rows_of_several_axes(name: str) -> None:
+    shape, take = ELEMENTS_OF_ROWS[name]
+    x = np.random.default_rng(1).integers(-9, 10, shape).astype(np.float32)
+    np.testing.assert_array_equal(adze.jit(take)(x), take(x))
+    named = tuple("n" if axis == len(shape) - 3 else n for axis, n in enumerate(shape))
+    program = adze.trace(take, adze.ShapeDtype(named, np.float32)).lower().compile()
+    np.testing.assert_array_equal(program(x), take(x))

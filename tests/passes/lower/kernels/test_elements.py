@@ -696,3 +696,19 @@ def test_a_loop_that_reverses_in_each_step() -> None:
     for _ in range(3):
         want = want[:, ::-1] + x
     np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
+def test_places_of_named_sizes_as_floats(dtype: Any) -> None:
+    """Where floats no longer have all integers, they are rounded as NumPy rounds them."""
+    first = 2**24 - 9 if dtype == np.float32 else 2**53 - 9 if dtype == np.float64 else 2030
+
+    def places(p: Any, x: Any) -> Any:
+        forward = (p.arange(x.shape[0]) + first).astype(dtype)
+        return forward, ((x.shape[0] - 2 * p.arange(x.shape[0])) * 3).astype(dtype) + x.astype(dtype)
+
+    program = adze.trace(lambda x: places(xp, x), adze.ShapeDtype(("n",), np.int8)).lower().compile()
+    for count in (0, 1, 7, 8, 33, 40):
+        x = np.zeros(count, np.int8)
+        for found, wanted in zip(program(x), places(np, x), strict=True):
+            np.testing.assert_array_equal(found, wanted)
