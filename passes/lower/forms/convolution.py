@@ -9,7 +9,7 @@ image is dilated, padded and cropped. One of these forms remains:
 - a product as the operands lie, where features lie before positions on CUDA (`channels_first.py`);
 - a matrix product where the window has one element, or one for each position of a large window
   (`large_windows.py`);
-- a sum of products of the image, shifted, where one channel's sizes show at the call (`shifted_images.py`);
+- sums of products of each channel, shifted, where its sizes show at the call (`shifted_images.py`);
 - products of each element with all of the window, added up where they meet, on CUDA (`scattered_windows.py`);
 - a convolution for each phase of an lhs-dilated image;
 - a convolution along one axis where the window is wider than 1 along that axis only;
@@ -136,7 +136,8 @@ def _computed(p: _Problem) -> tuple[Value, Layout]:
     has_phases = _has_phases(b, p.undilated, p.sizes, p.weights, p.window)
     if not p.is_grouped and has_phases and _sums_products(p):
         return _sums_of_products(p), p.lies
-    if not p.is_grouped and window_forms.is_shifted(p.ctx.target, p.sizes, p.weights, p.window, p.source):
+    groups = (p.convolution.feature_group_count, p.convolution.batch_group_count)
+    if window_forms.is_shifted(p.ctx.target, p.sizes, p.weights, groups, p.window, p.source):
         dtypes = (p.source, p.carried)
         image = b.materialise(p.image) if p.image != p.undilated else p.image
         axes = (p.image_axes, p.kernel_axes)

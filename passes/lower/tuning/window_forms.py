@@ -38,19 +38,25 @@ def few_positions(positions: Sequence[Size], window: Sequence[Size]) -> bool:
 
 
 def is_shifted(
-    target: Target, sizes: Sequence[Size], weights: Sequence[Size], window: Window, dtype: np.dtype
+    target: Target,
+    sizes: Sequence[Size],
+    weights: Sequence[Size],
+    groups: tuple[int, int],
+    window: Window,
+    dtype: np.dtype,
 ) -> bool:
-    """Whether a convolution of one channel over sizes that show at the call is a sum of shifted images.
+    """Whether a convolution of each channel over sizes that show at the call is a sum of shifted images.
 
-    `sizes`: of the result (batch, spatial, feature); `weights`: of the kernel (spatial, in, out).
+    `sizes`: of the result (batch, spatial, feature); `weights`: of the kernel (spatial, in, out); `groups`:
+    of features and of the batch.
     """
     known = [n for n in weights if isinstance(n, int)]
     if not has_kernels(target) or len(known) < len(weights) or dtype not in (*FLOATS, *INTEGERS):
         return False
-    has_one_channel = known[-1] == known[-2] == sizes[-1] == 1
+    is_of_each_channel = known[-2] == 1 and groups == (known[-1], 1) and sizes[-1] == known[-1]
     is_counted = any(not isinstance(n, int) for n in sizes[1:-1])
     has_all_places = set(window.window_strides) == {1}
-    return has_one_channel and is_counted and has_all_places and prod(known) <= MOST_SHIFTED
+    return is_of_each_channel and is_counted and has_all_places and prod(known[:-2]) <= MOST_SHIFTED
 
 
 def convolution(

@@ -82,3 +82,21 @@ def test_gradients() -> None:
             above, below = ((x + s, k) if number == 0 else (x, k + s) for s in (step, -step))
             want = (loss(*map(xp.asarray, above)) - loss(*map(xp.asarray, below))) / 2e-6
             np.testing.assert_allclose(np.asarray(got)[place], np.asarray(want), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("order", [("NHWC", "HWIO", "NHWC"), ("NCHW", "OIHW", "NCHW")])
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.float16])
+def test_each_channel_by_itself(order: tuple[str, str, str], dtype: Any) -> None:
+    def convolved(x: Any, k: Any) -> Any:
+        return lax.conv_general_dilated(
+            x, k, (1, 1), [(1, 1), (1, 2)], dimension_numbers=order, feature_group_count=5
+        )
+
+    is_last = order[0] == "NHWC"
+    shape, kernel = (("b", "h", "w", 5), (3, 4, 1, 5)) if is_last else (("b", 5, "h", "w"), (5, 1, 3, 4))
+    program = adze.trace(convolved, adze.ShapeDtype(shape, dtype), adze.ShapeDtype(kernel, dtype))
+    compiled = program.lower().compile()
+    for sizes in ({"b": 2, "h": 7, "w": 8}, {"b": 1, "h": 1, "w": 2}, {"b": 1, "h": 0, "w": 5}):
+        x = RNG.integers(-4, 5, [sizes.get(n, n) for n in shape]).astype(dtype)
+        k = RNG.integers(-4, 5, kernel).astype(dtype)
+        np.testing.assert_array_equal(compiled(x, k), adze.jit(convolved)(x, k))
