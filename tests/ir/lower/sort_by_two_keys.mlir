@@ -1,5 +1,5 @@
 // On Vulkan, where the first keys are equal the second keys decide, and then the position; the keys of unsigned integers are shifted to signed ones.
-// RUN: adze opt %s --pass-pipeline='lower{target=vulkan},canonicalize' | filecheck %s
+// RUN: adze opt %s --pass-pipeline='lower{target=vulkan:ampere},canonicalize' | filecheck %s
 
 func.func @f(%arg0: tensor<40xi32>, %arg1: tensor<40xui32>) -> (tensor<40xi32>, tensor<40xui32>) {
   %0:2 = "adze.sort"(%arg0, %arg1) {axis = 0 : i64, is_stable = true, num_keys = 2 : i64} : (tensor<40xi32>, tensor<40xui32>) -> (tensor<40xi32>, tensor<40xui32>)

@@ -1,5 +1,5 @@
 // On Vulkan, where k is a large part of a row, its elements are ranked in falling order, by the complement of their keys, and the first k positions taken.
-// RUN: adze opt %s --pass-pipeline='lower{target=vulkan},canonicalize' | filecheck %s
+// RUN: adze opt %s --pass-pipeline='lower{target=vulkan:ampere},canonicalize' | filecheck %s
 
 func.func @f(%arg0: tensor<40xi32>) -> (tensor<20xi32>, tensor<20xi32>) {
   %0:2 = "adze.top_k"(%arg0) {k = 20 : i64} : (tensor<40xi32>) -> (tensor<20xi32>, tensor<20xi32>)
