@@ -30,6 +30,17 @@ def median(peer: Peer, x: Any) -> Any:
     return peer.xp.median(x)
 
 
+def median_filter(peer: Peer, x: Any) -> Any:
+    """The median of the 3 x 3 pixels around each."""
+    rows, columns = x.shape[0] - 2, x.shape[1] - 2
+    around = [x[i : i + rows, j : j + columns] for i in range(3) for j in range(3)]
+    return peer.xp.median(peer.xp.stack(around), axis=0)
+
+
+def argsort_rows(peer: Peer, x: Any) -> Any:
+    return peer.xp.argsort(x, axis=-1)
+
+
 def searchsorted(peer: Peer, edges: Any, x: Any) -> Any:
     return peer.xp.searchsorted(edges, x)
 
@@ -152,6 +163,13 @@ def numpy_top_10(x: Any) -> Any:
 CASES = (
     Case("sort 100,000", sort, numbers(100_000), quick=True),
     Case("sort 1000 x 100", sort, numbers(1000, 100)),
+    Case("sort 5000 x 9", sort, numbers(5000, 9)),
+    Case(
+        "argsort 1000 x 64",
+        argsort_rows,
+        numbers(1000, 64),
+        numpy=lambda x: np.argsort(x, axis=-1, kind="stable"),
+    ),
     Case("sort 100,000 f64", sort, numbers(100_000, dtype=np.float64)),
     Case("sort 100,000 integers", sort, lambda draw: (draw.integers(1_000_000, 100_000),)),
     Case("argsort 100,000", argsort, numbers(100_000), numpy=lambda x: np.argsort(x, kind="stable")),
@@ -164,6 +182,7 @@ CASES = (
     Case("top 10 of 100,000", top_10, numbers(100_000), numpy=numpy_top_10, quick=True),
     Case("top 10 of 1000 x 100", top_10, numbers(1000, 100), numpy=numpy_top_10),
     Case("median 100,000", median, numbers(100_000)),
+    Case("median filter 256 x 256", median_filter, numbers(256, 256)),
     Case("searchsorted 1000 x 100,000", searchsorted, edges),
     Case("interp 1000 x 100,000", interp, knots, tolerance=10.0),
     Case(

@@ -159,6 +159,39 @@ def dense(name: str, rows: int, quick: bool = False) -> Case:
     )
 
 
+def squared_distances(peer: Peer, x: Any, y: Any) -> Any:
+    return peer.xp.sum((x[:, None] - y[None]) ** 2, axis=-1)
+
+
+def repulsion(peer: Peer, x: Any) -> Any:
+    """The forces of points on each other."""
+    apart = x[:, None] - x[None]
+    return peer.xp.sum(apart / (peer.xp.sum(apart * apart, axis=-1, keepdims=True) + 0.1), axis=1)
+
+
+def filtered(peer: Peer, x: Any, taps: Any) -> Any:
+    return peer.xp.convolve(x, taps, mode="same")
+
+
+def pooled(peer: Peer, x: Any) -> Any:
+    """The maximum of 2 x 2 pixels."""
+    return peer.lax.reduce_window(x, -np.inf, peer.lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+
+
+def predators(peer: Peer, hares: Any, foxes: Any) -> Any:
+    """A hundred steps of Lotka and Volterra for each pair."""
+
+    def step(_: Any, state: Any) -> Any:
+        x, y = state
+        return x + 0.01 * (x - x * y), y + 0.01 * (x * y - y)
+
+    return peer.lax.fori_loop(0, 100, step, (hares, foxes))[0]
+
+
+def determinants(peer: Peer, x: Any) -> Any:
+    return peer.xp.linalg.det(x)
+
+
 CASES = (
     Case(
         "softmax n,m: 1000 x 1000",
@@ -283,4 +316,32 @@ CASES = (
         lambda draw: (draw.symmetric_definite(64),),
         named=("n,n",),
     ),
+    Case(
+        "distances n,3 to m,3: 500, 400",
+        squared_distances,
+        lambda draw: (draw.normal(500, 3), draw.normal(400, 3)),
+        named=("n,3", "m,3"),
+    ),
+    Case("forces n,3: 300", repulsion, lambda draw: (draw.normal(300, 3),), named=("n,3",)),
+    Case(
+        "filter n: 100,000 by 9",
+        filtered,
+        lambda draw: (draw.normal(100_000), draw.normal(9)),
+        named=("n", "9"),
+    ),
+    Case(
+        "maxima b,h,w,16: 4 x 64 x 64",
+        pooled,
+        lambda draw: (draw.normal(4, 64, 64, 16),),
+        numpy=None,
+        named=("b,h,w,16",),
+    ),
+    Case(
+        "predators n: 10,000",
+        predators,
+        lambda draw: (draw.positive(10_000), draw.positive(10_000)),
+        numpy=None,
+        named=("n", "n"),
+    ),
+    Case("determinants n,3,3: 5000", determinants, lambda draw: (draw.normal(5000, 3, 3),), named=("n,3,3",)),
 )
