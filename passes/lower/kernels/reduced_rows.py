@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from math import isqrt
 from typing import Final
 
 from ....dialects import mlir
 from ....dialects.dataclass import dataclass
 from ..tuning.kernel_sizes import LEAST, WORKGROUPS
-from ..tuning.row_tiles import RowLoops
+from ..tuning.row_tiles import SHORT, RowLoops
 from .builder import (
     Array,
     Number,
@@ -38,10 +38,11 @@ from .builder import (
     most,
     when,
 )
+from .computed_places import INDEX
 from .element_code import Code, Key, Scope, combined, from_memory, identity, in_memory, total
 from .executable import stored_element, workgroup_id
 from .partial_vectors import first_of, load_some, store_some
-from .reduction_programs import ReductionProgram, Step
+from .reduction_programs import Loaded, ReductionProgram, Step
 
 ADDED_IN_A_ROW: Final = (16, 128)  # vectors, before what they come to is added to the sum of other blocks
 
@@ -140,8 +141,8 @@ class Row:
         if whole:
             self._store(whole)
 
-    def _elements(self, at: Place, count: Place) -> Scope:
-        """`count` elements from a place of the row on."""
+    def _elements(self, at: Place, count: Place, code: Code | None = None) -> Scope:
+        """`count` elements from a place of the row on; `code` is that of as many."""
 
         def kept(key: Key) -> Number | None:
             if key not in known:
@@ -151,7 +152,9 @@ class Row:
             return from_memory(load_some(array, self.code.width, count, *places), key.type)
 
         known = set(self.computed)
-        return Scope(self.code, {**self.row.places, self.code.last: index(at)}, count, (self.row,), kept)
+        return Scope(
+            code or self.code, {**self.row.places, self.code.last: index(at)}, count, (self.row,), kept
+        )
 
     def _keep(self, elements: Scope, at: Place, count: Place, steps: Sequence[Step]) -> None:
         """Keep elements that another loop needs again."""
@@ -238,23 +241,31 @@ class Row:
         start, size = self.part or (None, self._size)
         steps = [step for step, _ in stored]
         self._prepare(steps)
-        at_once = self.loops.vectors(self._new(steps)[1])
+        operations = self._new(steps)[1]
+        at_once = self.loops.vectors(operations)
+        wide = None
+        if operations > SHORT and self._is_plain(steps):
+            at_once = self.loops.short
+            wide = replace(self.code, width=width * at_once)
         together = width * at_once
         whole = size // together * together
 
-        def written(at: Place, counts: Sequence[Place]) -> None:
+        def written(at: Place, counts: Sequence[Place], code: Code = self.code) -> None:
             for number, count in enumerate(counts):
                 place = index(at) + number * width if number else at
                 place = place if start is None else start + place
-                elements = self._elements(place, count)
-                vectors = [self.code.lifted(elements.of(step)) for step in steps]
+                elements = self._elements(place, count, code)
+                vectors = [code.lifted(elements.of(step)) for step in steps]
                 for vector, (_, argument) in zip(vectors, stored, strict=True):
                     array = self.code.arrays[argument]
                     store_some(array, in_memory(vector, array), count, *self.row.places.values(), place)
 
         if not isinstance(whole, int) or whole:
             with loop(0, whole, together) as at:
-                written(at, [width] * at_once)
+                if wide is None:
+                    written(at, [width] * at_once)
+                else:
+                    written(at, [together], wide)
         if isinstance(size, int) and isinstance(whole, int):
             if size > whole:
                 written(whole, _counts(width, size - whole))
@@ -263,6 +274,18 @@ class Row:
         else:
             with loop(whole, size, together) as at:
                 written(at, _masked(width, at_once, size - at))
+
+    def _is_plain(self, steps: Sequence[Step]) -> bool:
+        """Whether elements are computed of elements that lie beside each other, and of nothing else: then one
+        vector of several registers has the code of all of them, op by op."""
+        program = self.code.program
+        if program.summed or self.kept:
+            return False
+        closure = program.closure(steps)
+        loaded = [source for step in closure for source, _ in step.inputs if isinstance(source, Loaded)]
+        names = {each.name for step in closure for each in step.operations}
+        is_beside = all(not source.strides or source.strides[-1] == 1 for source in loaded)
+        return is_beside and INDEX not in names and not any(step.gathered for step in closure)
 
     def _store_last(
         self,

@@ -712,3 +712,27 @@ def test_places_of_named_sizes_as_floats(dtype: Any) -> None:
         x = np.zeros(count, np.int8)
         for found, wanted in zip(program(x), places(np, x), strict=True):
             np.testing.assert_array_equal(found, wanted)
+
+
+def test_long_computations_on_elements_have_several_registers_an_op() -> None:
+    def text(function: Any) -> str:
+        return adze.trace(function, adze.ShapeDtype(("n",), np.float32)).at_stage(KERNELS, AVX2)
+
+    assert "arith.mulf" in text(xp.tanh) and "vector<32xf32>" in text(xp.tanh)
+    assert "vector<32xf32>" not in text(lambda x: x * 2)
+
+
+@pytest.mark.parametrize("name", ["tanh", "exp", "cosh", "sqrt"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
+def test_long_computations_on_a_named_number_of_elements(name: str, dtype: Any) -> None:
+    def function(p: Any, x: Any, y: Any) -> Any:
+        return getattr(p, name)(x) * y + x, x - y
+
+    specs = adze.ShapeDtype(("n", "m"), dtype), adze.ShapeDtype(("m",), dtype)
+    program = adze.trace(lambda x, y: function(xp, x, y), *specs).lower().compile()
+    rng = np.random.default_rng(7)
+    for rows, columns in ((3, 70), (1, 1), (2, 31), (2, 32), (5, 33), (0, 4), (4, 0), (1, 1000)):
+        x, y = (rng.uniform(0.1, 2, shape).astype(dtype) for shape in ((rows, columns), columns))
+        tolerance = {np.float16: 4e-3, np.float32: 2e-6}.get(dtype, 1e-14)
+        for found, wanted in zip(program(x, y), function(np, x, y), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
