@@ -64,9 +64,18 @@ def broadcast(b: LinalgBuilder, x: Value, shape: Sequence[Size], dimensions: Seq
 
 
 def lower_iota(ctx: LoweringContext, *, shape: Sequence[Size], axis: int, dtype: np.dtype) -> Value:
-    """A generic without inputs that yields `linalg.index`."""
+    """A generic without inputs that yields `linalg.index`.
+
+    Of several sizes that show at the call it takes a vector: IREE joins loops that nothing but an index
+    tells apart, and a kernel is passed the product of their sizes, of which it cannot be divided again.
+    """
     b = ctx.builder
     rank = len(shape)
+    counted_sizes = {b.size(n) for n in shape if not isinstance(b.size(n), int)}
+    if len(counted_sizes) > 1 and configuration.has_kernels(ctx.target):
+        vector = b.materialise(lower_iota(ctx, shape=[shape[axis]], axis=0, dtype=dtype))
+        maps = [b.axes_map(rank, (axis,)), b.identity_map(rank)]
+        return b.generic([vector], [b.empty(shape, dtype)], maps, ["parallel"] * rank, lambda v, _: v)
     i64 = mlir.ir.IntegerType.get_signless(64, b.context)
 
     def body(_: Value) -> Value:

@@ -6,7 +6,8 @@ it computes, or at equal distances (`element_reader.py`), is an executable of ou
 show at the call.
 Idea: IREE reads such elements one by one. Reversed ones and every second to fourth lie close together: they
 are loaded as vectors and shuffled. Places that are read, such as those of a gather, are computed as vectors.
-Loops whose length it does not know take IREE's code three times as long on AVX2.
+Loops whose length it does not know take IREE's code three times as long on AVX2, and it converts places to
+floats one by one there.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Reads kernels of IREE's phase `flow` that compute elements of what lies elsewhere in their arrays, or as
-many elements as show at the call.
+"""Reads kernels of IREE's phase `flow` that compute elements of what lies elsewhere in their arrays, or of
+their places as floats, or as many elements as show at the call.
 
 Input: the function of a kernel. Output: a `ReductionProgram` without reductions, or None for another kind.
 Idea: IREE makes the loops of such a kernel one loop, whose place is divided again where elements are taken.
@@ -211,7 +211,8 @@ class _ElementReader(Reader):
             self._see(source.argument, source.sizes)
         strided = any(isinstance(s, Loaded) and s.axes and s.strides[s.axes[-1]] != 1 for s, _ in inputs)
         counted = any(isinstance(size, Counted) for size in self._sizes)
-        require(bool(gathered) or strided or counted)
+        numbered = any(o.name == "arith.sitofp" and str(o.operands[0].type) == "i64" for o in body)
+        require(bool(gathered) or strided or counted or numbered)
         returned = last.operands[number]
         require(is_inside(returned, root) and str(returned.type) in BITS)
         for argument in list(block.arguments)[len(inputs) :]:

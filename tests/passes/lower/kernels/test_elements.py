@@ -522,6 +522,7 @@ def test_which_kernels_are_written() -> None:
             assert is_loop(function, 100, 200, target=target), function.__name__
     assert is_loop(lambda x: x[::-1], 100_000)
     assert is_loop(lambda x: x[::-1], 65_537)  # a prime
+    assert is_loop(lambda x: xp.where(xp.arange(200) < x[:, :1], x, 0), 100, 200)
     assert not is_loop(lambda x: x + 1, 100, 200)
     assert not is_loop(reversed_columns, 100, 200, target=VULKAN)
     assert not is_loop(reversed_columns, 100, 200, dtype=np.complex64)
@@ -736,3 +737,17 @@ def test_long_computations_on_a_named_number_of_elements(name: str, dtype: Any) 
         tolerance = {np.float16: 4e-3, np.float32: 2e-6}.get(dtype, 1e-14)
         for found, wanted in zip(program(x, y), function(np, x, y), strict=True):
             np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("shape", [("n", "m"), ("n", "n"), ("b", "n", "m"), ("n", 40), (70, 40)], ids=str)
+def test_parts_of_matrices_beside_the_diagonal(shape: tuple[Any, ...]) -> None:
+    def function(p: Any, x: Any) -> Any:
+        columns = p.arange(x.shape[-1])
+        return p.tril(x), p.triu(x, 1), p.where(columns < x[..., :1], x, 0), x + p.eye(*x.shape[-2:])
+
+    program = adze.trace(lambda x: function(xp, x), adze.ShapeDtype(shape, np.float64)).lower().compile()
+    for n, m in ((70, 40), (1, 1), (3, 40), (40, 3), (9, 8)):
+        sizes = [{"n": n, "m": m, "b": 2}.get(size, size) for size in shape]
+        x = np.random.default_rng(n).integers(1, 30, sizes).astype(np.float64)
+        for found, wanted in zip(program(x), function(np, x), strict=True):
+            np.testing.assert_array_equal(found, wanted)
