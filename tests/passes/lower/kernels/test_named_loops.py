@@ -358,6 +358,17 @@ def remainders(x: Any) -> Any:
     return lax.fori_loop(0, 4, lambda i, c: (c * 3 + 1) % 7, x)
 
 
+def nested(x: Any) -> Any:
+    """Loops in a loop, which count up and down."""
+
+    def step(i: Any, c: Any) -> Any:
+        c = lax.fori_loop(0, 3, lambda j, d: d * HALF + j * i, c)
+        down = lax.scan(lambda d, j: (d * HALF - j, None), c, xp.arange(i.dtype.type(4)), reverse=True)[0]
+        return lax.fori_loop(0, 2, lambda j, d: lax.fori_loop(0, 2, lambda k, e: e + j * k, d), down) + x
+
+    return lax.fori_loop(0, 4, step, x)
+
+
 def apart(x: Any, y: Any) -> Any:
     """Arrays of two sizes that have nothing to do with each other."""
     return lax.fori_loop(0, 4, lambda i, c: (c[0] * 2, c[1] + 1), (x, y))
@@ -373,7 +384,7 @@ def with_its_size(x: Any) -> Any:
 
 BY_THEMSELVES: Final = (
     *((orbits, shapes) for shapes in ([("n",)] * 2, [("n", "m")] * 2, [("n", 3)] * 2)),
-    *((function, [("n",)]) for function in (until_large, together, from_zeros, of_ones, flags)),
+    *((function, [("n",)]) for function in (until_large, together, from_zeros, of_ones, flags, nested)),
     (chosen, [("n",)] * 2),
 )
 TOGETHER: Final = (
@@ -520,6 +531,14 @@ def test_elements_by_themselves_are_inside(count: int) -> None:
         x, y = (numbers((count,), np.dtype(np.float32), seed) for seed in (1, 2))
         found = run_kernel(module, "kernel_loop_of_elements", [x, y, np.arange(5), count], 1)
     same(found, expected(traced, [x, y]), f"{count}")
+
+
+@pytest.mark.parametrize("count", [20, 33])
+def test_loops_in_loops_of_known_sizes(count: int) -> None:
+    traced = adze.trace(nested, adze.ShapeDtype((count,), np.float32))
+    assert [f"each of its {count} elements runs by itself" in text for text in remarks(traced)] == [True]
+    arrays = [numbers((count,), np.dtype(np.float32), 3)]
+    same([traced.lower().compile()(*arrays)], expected(traced, arrays), f"{count}")
 
 
 def test_branches_of_elements_by_themselves() -> None:

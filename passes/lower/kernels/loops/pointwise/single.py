@@ -20,7 +20,7 @@ from ......dialects.builder.core import Application
 from ......dialects.builder.emitter import Emitter, Reader
 from ......dialects.dataclass import dataclass
 from ......dialects.ops.collectives.shardings import ShardingConstraint
-from ......dialects.ops.constants import Constant, Dim, SizeArithmetic, SizeConstant
+from ......dialects.ops.constants import Constant, Dim, Iota, SizeArithmetic, SizeConstant
 from ......dialects.ops.control.cond import Cond
 from ......dialects.ops.control.scan import Scan
 from ......dialects.ops.control.while_loop import While
@@ -28,7 +28,7 @@ from ......dialects.ops.custom_rules.checkpoints import CheckpointName, Optimiza
 from ......dialects.ops.elementwise.family import Elementwise
 from ......dialects.ops.shape.rearrange import BroadcastInDim
 from ......dialects.registration import registered_dialect
-from ......dialects.types import TensorType
+from ......dialects.types import INTEGERS, TensorType
 from .....ir.aliases import Operation, Value
 from .....ir.functions import body, split_body
 from ..outline import KERNEL
@@ -150,7 +150,7 @@ class SingleFunctions:
         self._by_symbol = by_symbol
         self._reader = reader
         self._shape = shape
-        self._emitted: dict[tuple[str, Value | None], str] = {}
+        self._emitted: dict[tuple[str, Value | None, tuple[int, ...]], str] = {}
 
     # -- the kernel ----------------------------------------------------------------------------
 
@@ -232,9 +232,12 @@ class SingleFunctions:
     def _function(self, symbol: str, types: Sequence[TensorType], *, is_private: bool) -> _Function:
         return _Function(self._module, self._reader, symbol, types, is_private=is_private)
 
-    def function(self, symbol: str, any_of: Value | None = None) -> str:
-        """The function for one element; `any_of`, a value of it, is the element that it is `any` of."""
-        if (symbol, any_of) not in self._emitted:
+    def function(self, symbol: str, any_of: Value | None = None, counts: tuple[int, ...] = ()) -> str:
+        """The function for one element; `any_of`, a value of it, is the element that it is `any` of.
+
+        Its last arguments are counters, which it returns behind its results, with one of `counts` added.
+        """
+        if (symbol, any_of, counts) not in self._emitted:
             source = self._by_symbol[symbol]
             sizes = [v for v in body(source).arguments if isinstance(v.type, mlir.ir.IndexType)]
             arrays = [v for v in body(source).arguments if v not in sizes]
@@ -253,9 +256,14 @@ class SingleFunctions:
                 else:
                     results = self._emit(b.emitter, operation.operation, application)
                 values.update(zip(operation.operation.results, results, strict=True))
-            b.returns([values[v] for v in end.operands])
-            self._emitted[symbol, any_of] = name
-        return self._emitted[symbol, any_of]
+            counters = b.arguments[len(b.arguments) - len(counts) :]
+            counted = [
+                b.emitter.add(counter, b.emitter.array(np.asarray(step, self._type(counter).dtype)))
+                for counter, step in zip(counters, counts, strict=True)
+            ]
+            b.returns([*(values[v] for v in end.operands), *counted])
+            self._emitted[symbol, any_of, counts] = name
+        return self._emitted[symbol, any_of, counts]
 
     def _emit(self, b: Emitter, operation: Operation, application: Application) -> Sequence[Value | None]:
         """One op for one element."""
@@ -264,6 +272,8 @@ class SingleFunctions:
             return self._inner(b, operation, application)
         if op in (Dim, SizeConstant) or issubclass(op, SizeArithmetic):
             return [None] * len(operation.results)  # only shapes are made of sizes, and an element has none
+        if op is Iota and self._is_counter(operation.results[0]):
+            return [None]  # the loop that it is scanned by counts
         for value in (*operation.operands, *operation.results):
             if op is not BroadcastInDim or not isinstance(value.type, mlir.ir.IndexType):
                 self._single_type(self._type(value))
@@ -286,7 +296,8 @@ class SingleFunctions:
 
     def _inner(self, b: Emitter, operation: Operation, application: Application) -> Sequence[Value]:
         """A loop or branch in the body of the loop."""
-        if application.op is Scan and _scanned(application) < len(application.operands):
+        scanned = [] if application.op is not Scan else list(operation.operands)[_scanned(application) :]
+        if not all(self._is_counter(v) for v in scanned):
             raise NotPointwise("an inner loop scans over arrays")
         if application.op is Scan and len(operation.results) > application.attributes["carry_count"]:
             raise NotPointwise("an inner loop stacks arrays")
@@ -297,11 +308,25 @@ class SingleFunctions:
                 if not result.type.shape and next(iter(result.uses), None) is not None:
                     raise NotPointwise("a number that an inner loop counts is used after it")
         if application.op is not Cond:
-            return self._loop(b, application, application.operands, original)
+            results = self._loop(b, application, application.operands, original)
+            return results[: len(operation.results)]
         attributes = dict(application.attributes)
         attributes["branches"] = tuple(self.function(symbol) for symbol in attributes["branches"])
         attributes["results"] = tuple(self._single_type(t) for t in attributes["results"])
         return b.apply(Cond, _without_sizes(application.operands), attributes)
+
+    def _is_counter(self, value: Value) -> bool:
+        """Whether a value is the numbers 0, 1, 2, ... that loops scan over, and nothing else uses."""
+        application, type_ = self._defining(value), self._reader.codec.read_type(value.type)
+        if application is None or application.op is not Iota or not isinstance(type_, TensorType):
+            return False
+        if not type_.is_static or len(type_.shape) != 1 or type_.dtype not in INTEGERS:
+            return False
+        for use in value.uses:
+            loop = self._reader.read(use.owner.operation)
+            if loop is None or loop.op is not Scan or use.operand_number < _scanned(loop):
+                return False
+        return True
 
     def _loop(
         self,
@@ -317,6 +342,7 @@ class SingleFunctions:
             constants = operands[first : first + attributes[count]]
             first += len(constants)
             attributes[count] = len(_without_sizes(constants))
+        counts: tuple[int, ...] = ()
         operands = _without_sizes(operands)
         if loop.op is While:
             asked = asked_of_elements(original or loop, self._by_symbol, self._reader)
@@ -325,8 +351,15 @@ class SingleFunctions:
             length = attributes["length"]
             carry = [self._single_type(t) for t in attributes["results"][: attributes["carry_count"]]]
             rows = attributes["results"][attributes["carry_count"] :]
+            for counter in [] if original is None else original.operands[_scanned(original) :]:
+                type_ = self._type(counter)
+                last = np.asarray(length[0] - 1 if attributes["reverse"] else 0, type_.dtype)
+                operands.append(b.array(last))
+                carry.append(type_.with_shape(()))
+                counts = (*counts, -1 if attributes["reverse"] else 1)
+            attributes["carry_count"] += len(counts)
             attributes["results"] = (*carry, *(t.with_shape(tuple(length)) for t in rows))
-        attributes["body"] = self.function(attributes["body"])
+        attributes["body"] = self.function(attributes["body"], counts=counts)
         return b.apply(loop.op, operands, attributes)
 
     # -- types ---------------------------------------------------------------------------------
