@@ -22,11 +22,11 @@ from ...base import Pass
 from ...ir.aliases import Operation, Value
 from ...ir.functions import functions
 from ..barriers import compute_barrier
+from ..linalg_ops import RESHAPES
 
 MOST: Final = 24
 """Different arrays and numbers of a kernel, of which 32 can be passed, with those of its results."""
 _FUSED: Final = ("linalg.generic", "tensor.extract_slice", "tensor.pad", "tensor.cast")
-_RESHAPES: Final = ("tensor.expand_shape", "tensor.collapse_shape")
 _SIZES: Final = ("arith.", "tensor.dim")
 
 
@@ -49,7 +49,7 @@ def _limit(block: mlir.ir.Block) -> None:
     """Limit what is fused of the ops of a block, and of those within them."""
     numbers = _Numbers()
     for operation in [each.operation for each in block.operations]:
-        if operation.name in (*_FUSED, *_RESHAPES):
+        if operation.name in (*_FUSED, *RESHAPES):
             _limit_operands(operation, numbers)
         elif operation.name.startswith(("scf.", "util.", "flow.")):
             for region in operation.regions:

@@ -9,6 +9,7 @@ its code uses few. IREE's runtime takes 64 words in all, two for each size (`ire
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from ....dialects import mlir
 from ....dialects.dataclass import dataclass
@@ -17,7 +18,7 @@ from ...ir.aliases import Operation
 from ...ir.functions import EXECUTABLE
 from .dispatches import called_by, dispatches, functions_of
 
-_BINDING = "!stream.binding"
+_BINDING: Final = "!stream.binding"
 
 
 @dataclass(frozen=True)
