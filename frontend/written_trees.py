@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from .errors import ArgumentError
@@ -109,6 +109,30 @@ def _node_from_json(data: Any, leaves: Any) -> Any:
     if "namedtuple" in data:
         return collections.namedtuple(data["namedtuple"], list(fields))(**fields)
     return fields
+
+
+def expression(data: Any, leaves: Sequence[str]) -> tuple[str, dict[str, Any]]:
+    """An expression of the tree that `from_json` makes of leaves that are called so, and the names in it."""
+    names: dict[str, Any] = {}
+    return _node_expression(data, iter(leaves), names), names
+
+
+def _node_expression(data: Any, leaves: Iterator[str], names: dict[str, Any]) -> str:
+    if data is None:
+        return "None"
+    if data == "*":
+        return next(leaves)
+    if "list" in data or "tuple" in data:
+        (entries,) = data.values()
+        parts = "".join(f"{_node_expression(entry, leaves, names)}, " for entry in entries)
+        return f"[{parts}]" if "list" in data else f"({parts})"
+    fields = list(data["dict"].items()) if "dict" in data else data.get("fields", [])
+    written = [(name, _node_expression(entry, leaves, names)) for name, entry in fields]
+    if "namedtuple" in data:
+        kind = f"class{len(names)}"
+        names[kind] = collections.namedtuple(data["namedtuple"], [name for name, _ in fields])
+        return f"{kind}({''.join(f'{text}, ' for _, text in written)})"
+    return f"{{{''.join(f'{name!r}: {text}, ' for name, text in written)}}}"
 
 
 def describe_value_arguments(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:

@@ -53,7 +53,7 @@ class ShardedArray(PartialArray):
 
     def __init__(self, part: Array, sharding: NamedSharding, shape: tuple[int, ...]) -> None:
         has_all = part.shape == shape
-        self.kind = part.kind if has_all else None
+        self.kind, self.call_kind = part.kind if has_all else None, None
         self._view = part._view if has_all else None
         self._buffer = part._buffer if has_all else None
         self._host = part._host if has_all else None

@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from ...dialects.errors import AdzeError
 from ...runtime.artifact import artifact
 from ...runtime.artifact.manifest import GETTER, SETTER, ExportedFunction, Held, Manifest
 from ...runtime.artifact.signature import FunctionSignature
@@ -23,8 +24,11 @@ from ...runtime.execute.program import Function
 from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
 from ..tracing.locations import located, user_location_text
+from .call_arguments import UNKNOWN, call_key
+from .call_code import Expression
 from .exported_calls import ExportedCall
 from .host import runtime_argument
+from .ready_functions import MOST_KINDS, KnownLeaves, ReadyFunction
 
 if TYPE_CHECKING:
     from ..sharding.named import NamedSharding
@@ -42,16 +46,45 @@ class LoadedFunction:
         turn: AbstractContextManager[Any],
     ) -> None:
         self._turn = turn
+        self._is_in_turn = not isinstance(turn, nullcontext)
         self.parts = _parts_of(loaded.manifest, exported)
         if self.parts is not None:  # who calls it sees whole arrays
             exported = replace(exported, signature=self.parts.signature)
         self._call = ExportedCall(exported)
         self._executable = loaded.executable
         self._function = loaded.executable.function(self._call.name)
+        self._known = KnownLeaves()
+        self._flat = len(self.signature.inputs) if self._call.is_flat else None
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Call by position or by name; numbers may be written as nested lists."""
-        return self._call.results(self.leaves_of(self._call.leaves(args, kwargs)))
+        leaves = args if not kwargs and len(args) == self._flat else self._call.leaves(args, kwargs)
+        if self._is_in_turn:
+            with self._turn:
+                results = self._call_known(leaves)
+        else:
+            results = self._call_known(leaves)
+        return self._call_unknown(leaves) if results is UNKNOWN else results
+
+    def _call_known(self, leaves: Sequence[Any]) -> Any:
+        """The tree of the results, where a call with leaves like these is known; else `UNKNOWN`."""
+        try:
+            run = self._known.arrays.get(tuple([leaf.call_kind for leaf in leaves]))
+        except (AttributeError, TypeError):
+            run = None
+        return self._known.call(leaves) if run is None else run(*leaves)
+
+    def _call_unknown(self, leaves: Sequence[Any]) -> Any:
+        """The tree of the results; calls with leaves like these are known then."""
+        key = call_key(leaves)
+        results = self.leaves_of(leaves)
+        if key is not None and self.parts is None:
+            shapes = [np.shape(leaf) for leaf in leaves]
+            ready = _LoadedEntry(self._for(leaves), self._call, results, shapes)
+            if not ready.is_static and len(self._known) >= MOST_KINDS:
+                self._known.forget()
+            self._known.add(key, leaves, ready)
+        return self._call.results(results)
 
     def leaves_of(self, leaves: Sequence[Any]) -> list[Array]:
         """The results in order, for one argument an input in order."""
@@ -78,6 +111,34 @@ class LoadedFunction:
 
     def __repr__(self) -> str:
         return f"<{self.signature}>"
+
+
+class _LoadedEntry(ReadyFunction):
+    """A function of a loaded program, ready to be called with leaves of these shapes."""
+
+    def __init__(
+        self,
+        function: Function,
+        call: ExportedCall,
+        results: Sequence[Array],
+        shapes: Sequence[tuple[int, ...]],
+    ) -> None:
+        self._call = call
+        dtypes = [spec.dtype for spec in function.signature.inputs]
+        super().__init__(function, dtypes, [False] * len(results), results, shapes)
+
+    def tree_of(self, arrays: Sequence[Array]) -> Any:
+        """The tree that the manifest has for the results."""
+        return self._call.results(arrays)
+
+    def expression(self, results: Sequence[str]) -> Expression:
+        """As `tree_of`, of results that are called so."""
+        return self._call.expression(results)
+
+    def raise_located(self, error: AdzeError, leaves: Sequence[Any]) -> NoReturn:
+        """Raise the error of a call with the line of the call."""
+        error.locate(user_location_text())
+        raise error
 
 
 class LoadedProgram:

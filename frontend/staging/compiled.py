@@ -28,13 +28,14 @@ from ..errors import ArgumentTypeError, UnsupportedError
 from ..tracing.array import Array
 from ..tracing.locations import located, user_location_text
 from ..tracing.trace import Parameter, TracedProgram
+from .call_arguments import UNKNOWN, call_key
 from .default_devices import default_device
 from .described import Described
-from .entries import UNKNOWN, Entry, KnownCalls
+from .entries import Entry
 from .exports import signature_text
 from .host import runtime_argument
+from .known_calls import KnownCalls
 from .modules import kept_ir
-from .retraces import kind_of_leaf
 
 if TYPE_CHECKING:
     from ...passes.analysis.cost import Cost
@@ -123,16 +124,16 @@ class Compiled(Described):
                 f"got {tree.describe_arguments(structure)}",
                 where=user_location_text(),
             )
+        key = call_key(leaves)
         results = self.call_leaves(leaves)
         if self._parts is not None:
             return results
-        kinds = tuple([kind_of_leaf(leaf) for leaf in leaves])
         entry = self._entry or Entry(self)
         if entry.is_static:
             self._entry = entry
         else:
             entry = Entry(self, results, [getattr(leaf, "shape", ()) for leaf in leaves])
-        self._known.add(structure, kinds, leaves, not kwargs and len(leaves) == len(args), entry)
+        self._known.add(structure, key, leaves, not kwargs and len(leaves) == len(args), entry)
         return results
 
     def call_leaves(self, leaves: Sequence[Any]) -> Any:

@@ -7,9 +7,9 @@ place; the others stay. What is NumPy's or a Python number is copied on the way 
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final, cast
 
 from ...dialects.dataclass import dataclass
 from .. import tree
@@ -29,15 +29,19 @@ class Donation:
 
     def arrays(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Array]:
         """The arrays of a call that it may use up; raises when one of them occurs twice in the call."""
-        places = {n + len(args) if n < 0 else n for n in self.positions}
-        given = [arg for i, arg in enumerate(args) if i in places]
-        given += [arg for name, arg in kwargs.items() if name in self.names]
-        donated = [leaf for leaf in tree.leaves(given) if isinstance(leaf, Array)]
+        count = len(args)
+        if not kwargs and _are_arrays(args) and len(set(map(id, args))) == count:
+            return [args[n] for n in {n % count for n in self.positions if -count <= n < count}]
+        places = sorted({n + count if n < 0 else n for n in self.positions})
+        given = [args[n] for n in places if 0 <= n < count]
+        if kwargs:
+            given += [arg for name, arg in kwargs.items() if name in self.names]
+        donated = [leaf for leaf in _leaves(given) if isinstance(leaf, Array)]
         for array in donated:
             if array.is_deleted():
                 array.numpy()  # raises, and says why it was deleted
-        seen = Counter(id(leaf) for leaf in tree.leaves((tuple(args), dict(kwargs))))
-        if any(seen[id(array)] > 1 for array in donated):
+        leaves = list(map(id, _leaves((*args, *kwargs.values()) if kwargs else args)))
+        if len(set(leaves)) < len(leaves) and any(leaves.count(id(array)) > 1 for array in donated):
             raise DonatedTwiceError(
                 f"{self.function}() was given one array twice, and may use it up once",
                 where=user_location_text(),
@@ -47,14 +51,37 @@ class Donation:
 
     def use_up(self, donated: Sequence[Array], results: Any) -> None:
         """Delete the arrays whose places results have taken."""
-        arrays = [leaf for leaf in tree.leaves(results) if isinstance(leaf, Array)]
-        sizes = Counter(map(_size, arrays))
-        kept = {id(array) for array in arrays}
+        arrays = _leaves(results)
+        if not _are_arrays(arrays):
+            arrays = [leaf for leaf in arrays if isinstance(leaf, Array)]
+        sizes: dict[int, int] = {}
+        for array in arrays:
+            size = _size(array)
+            sizes[size] = sizes.get(size, 0) + 1
+        kept, reason = set(map(id, arrays)), f"donated to {self.function}()"
         for array in donated:
             size = _size(array)
-            if sizes[size] > 0 and id(array) not in kept:
-                sizes[size] -= 1
-                delete(array, f"donated to {self.function}()")
+            left = sizes.get(size, 0)
+            if left > 0 and id(array) not in kept:
+                sizes[size] = left - 1
+                delete(array, reason)
+
+
+def _leaves(arguments: Any) -> Sequence[Any]:
+    """The leaves of a tree, which is often one array, or a list or tuple of arrays."""
+    if type(arguments) is Array:
+        return (arguments,)
+    if type(arguments) in (list, tuple) and _are_arrays(arguments):
+        return cast(Sequence[Any], arguments)
+    return tree.leaves(arguments)
+
+
+def _are_arrays(leaves: Sequence[Any]) -> bool:
+    """Whether all leaves are arrays with all their elements, which is so of most."""
+    return set(map(type, leaves)) == _ARRAYS
+
+
+_ARRAYS: Final = {Array}
 
 
 class DonatedTwiceError(ArgumentError, DeletedArrayError):
@@ -62,7 +89,7 @@ class DonatedTwiceError(ArgumentError, DeletedArrayError):
 
 
 def _size(array: Array) -> int:
-    size = array.dtype.itemsize
-    for extent in array.shape:
-        size *= extent
-    return size
+    kind = array.kind
+    if kind is not None:
+        return kind.nbytes
+    return math.prod(array.shape, start=array.dtype.itemsize)

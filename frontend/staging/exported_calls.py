@@ -51,6 +51,21 @@ class ExportedCall:
             return tuple(leaves)  # no tree was written down
         return written_trees.from_json(self.function.output_tree, leaves)
 
+    def expression(self, results: Sequence[str]) -> tuple[str, dict[str, Any]]:
+        """An expression of the tree of the results that are called so, and the names in it."""
+        if self.function.output_tree is None and results:
+            return f"({''.join(f'{result}, ' for result in results)})", {}
+        return written_trees.expression(self.function.output_tree, results)
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether each argument by position is a leaf, and the function takes no others."""
+        tree = self.function.input_tree
+        if tree is None:
+            return True
+        positional, named = tree["tuple"]
+        return not named["dict"] and all(entry == "*" for entry in positional["tuple"])
+
     def names(self, count: int) -> list[str | None]:
         """The names of the positional arguments, where the program tells them."""
         names = self.function.arguments

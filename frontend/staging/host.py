@@ -11,6 +11,7 @@ from ..errors import ArgumentError, ArgumentTypeError
 from ..tracing.array import Array
 from ..tracing.default_dtypes import narrowed
 from ..tracing.exchange import of_dlpack
+from ..tracing.kinds import kind_of
 from ..tracing.locations import located, user_location_text
 from ..tracing.scalars import scalar_in_dtype, wide_array
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ...runtime.execute.devices import Device
 
 # From this size on, an array in host memory whose memory programs can share is not copied for them.
-_SHARE_FROM_BYTES: Final = 1 << 16
+SHARE_FROM_BYTES: Final = 1 << 16
 _KINDS: Final = {bool: "biufVc", int: "iufVc", float: "fVc", complex: "c"}
 
 
@@ -67,11 +68,13 @@ def view_on_cpu(array: Array, device: Device) -> Any:
     if array._view is None:
         from ...runtime.execute.array import from_host
 
-        is_large = array.nbytes >= _SHARE_FROM_BYTES
+        is_large = array.nbytes >= SHARE_FROM_BYTES
         held = from_host(array.numpy(), device, copy=None if is_large else True)
         if is_large:
             array._host = held.numpy()
         array._view = held.view
+        if array.wide is None:
+            array.call_kind = kind_of(array.shape, array.dtype, device, array.weak_type)
     return array._view
 
 

@@ -31,9 +31,11 @@ from ..tracing.locations import located, user_location_text
 from ..tracing.mesh_in_force import MESH, mesh_in_force
 from ..tracing.references import any_alive
 from ..tracing.trace import argument_names, function_name, keyword_names, parameter_of, trace_program
+from .call_arguments import UNKNOWN, call_key
 from .donation import Donation
-from .entries import UNKNOWN, Entry, KnownCalls
+from .entries import Entry
 from .first_call import FirstCall, Pending, evaluates_first, pending_or_failure
+from .known_calls import KnownCalls
 from .nested_calls import call_nested
 from .retraces import Retrace, Signature, difference, kind_of_leaf, log
 from .static_arguments import placed, static_parameters, unhashable
@@ -99,6 +101,8 @@ class Jitted:
         self._lock = threading.RLock()
         _JITTED.add(self)
         self._has_static = bool(self._static_nums or self._static_names)
+        self._places: dict[int, tuple[list[int], list[int]]] = {}
+        """Of so many positional arguments, where the static ones are, and the others."""
         nums, names = static_parameters(function, *donated, what="donate")
         self._donation = Donation(function_name(function), nums, names) if nums or names else None
         self._shardings = shardings
@@ -161,28 +165,42 @@ class Jitted:
             if not kwargs and args and type(args[0]) is Array:  # what `known.call` does, without that call
                 try:
                     if len(args) == 2:
-                        run = known.arrays.get((args[0].kind, args[1].kind))
+                        known_as: Any = (args[0].call_kind, args[1].call_kind)
                     else:
-                        run = known.arrays.get(tuple([arg.kind for arg in args]))
+                        known_as = tuple([arg.call_kind for arg in args])
+                    run = known.direct.arrays.get(known_as)
                 except (AttributeError, TypeError):
                     run = None
                 if run is not None:
                     return run(*args)
-            result = known.call(args, kwargs)
+            result = known.call_others(args, kwargs)
             if result is not UNKNOWN:
                 return result
         if self._shardings is not None and current_frame() is None:
             return self._call_sharded(self._shardings, args, kwargs)
         if self._donation is not None and current_frame() is None:
             return self._call_donating(self._donation, args, kwargs)
+        if self._has_static and current_frame() is None:
+            results = self._call_known(args, kwargs)
+            if results is not UNKNOWN:
+                return results
         return self._call(args, kwargs)
 
-    def _known_calls(self) -> KnownCalls:
-        """The calls that are known in this context."""
+    def _known_calls(self, static: tuple[Any, ...] = ()) -> KnownCalls:
+        """The calls that are known in this context, with these static arguments."""
         mesh = mesh_in_force()
-        if mesh is None:
-            return self._known[chosen()]
-        return self._known.setdefault((chosen(), mesh), KnownCalls())
+        key = chosen() if mesh is None and not static else (chosen(), mesh, static)
+        known = self._known.get(key)
+        return self._known.setdefault(key, KnownCalls()) if known is None else known
+
+    def _call_known(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The results of a call that is known, with its static arguments; else `UNKNOWN`."""
+        if is_watching():
+            return UNKNOWN
+        static: tuple[Any, ...] = ()
+        if self._has_static:
+            args, kwargs, static = self._split(args, kwargs)
+        return self._known_calls(static).call(args, kwargs)
 
     def _call_sharded(self, shardings: Shardings, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call whose results lie as they were asked to."""
@@ -195,9 +213,7 @@ class Jitted:
     def _call_donating(self, donation: Donation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that uses arguments up."""
         donated = donation.arrays(args, kwargs)
-        results = UNKNOWN
-        if not self._has_static and not is_watching():
-            results = self._known_calls().call(args, kwargs)
+        results = self._call_known(args, kwargs)
         if results is UNKNOWN:
             results = self._call(args, kwargs)
         donation.use_up(donated, results)
@@ -231,11 +247,13 @@ class Jitted:
                 if pending is not None:
                     return self._lying(signature, pending.evaluate(leaves))
             entry = self._compile_entry(signature, args, kwargs, static)
+        key = call_key(leaves)
         results = entry.call(leaves)
         if signature in self._layouts:
             return self._lying(signature, results)
-        if not static and not signature.checks_nans and isinstance(entry, Entry):
-            self._known_calls().add(structure, kinds, leaves, not kwargs and len(leaves) == len(args), entry)
+        if not signature.checks_nans and isinstance(entry, Entry):
+            is_direct = not kwargs and len(leaves) == len(args)
+            self._known_calls(static).add(structure, key, leaves, is_direct, entry)
         return results
 
     def _lying(self, signature: Signature, results: Any) -> Any:
@@ -362,18 +380,27 @@ class Jitted:
         """Array arguments, array keyword arguments, and the static ones with their places."""
         if not self._has_static:
             return tuple(args), dict(kwargs), ()
-        positions = {n % len(args) if n < 0 and args else n for n in self._static_nums}
-        static = [(i, a) for i, a in enumerate(args) if i in positions]
-        static_keywords = [(k, v) for k, v in kwargs.items() if k in self._static_names]
-        for place, value in (*static, *static_keywords):
+        count, rest = len(args), dict(kwargs)
+        places = self._places.get(count)
+        if places is None:
+            static_places = sorted({n % count if n < 0 and count else n for n in self._static_nums})
+            places = (
+                [n for n in static_places if n < count],
+                [n for n in range(count) if n not in static_places],
+            )
+            self._places[count] = places
+        static, others = places
+        keyed: list[tuple[Any, type, Any]] = [(n, type(args[n]), args[n]) for n in static]
+        for name in sorted(self._static_names) if kwargs else ():
+            if name in rest:
+                value = rest.pop(name)
+                keyed.append((name, type(value), value))
+        for place, _, value in keyed:
             try:
                 hash(value)
             except TypeError:
                 raise unhashable(place, value, function_name(self.function)) from None
-        arrays = tuple(a for i, a in enumerate(args) if i not in positions)
-        rest = {k: v for k, v in kwargs.items() if k not in self._static_names}
-        keyed = tuple((p, type(v), v) for p, v in (*static, *sorted(static_keywords)))
-        return arrays, rest, keyed
+        return tuple([args[n] for n in others]), rest, tuple(keyed)
 
     def with_arrays(
         self, change: Callable[[Any], Any], args: Sequence[Any], kwargs: Mapping[str, Any]

@@ -89,4 +89,5 @@ def _put(leaf: Any, device: str | None) -> Any:
     if value.weak_type and Installed.is_on:
         result.weak_type = True
         result.kind = kind_of(result.shape, result.dtype, result.buffer.device, is_weak=True)
+        result.call_kind = result.kind
     return result

@@ -5,7 +5,7 @@ None for arguments of another structure, and a function from leaves to a tree. B
 work on small trees.
 
 Idea: an example tree, whose leaves are their own numbers, is walked once; each node becomes one line of
-Python. Only dicts, lists, tuples, named tuples and None have code: for other nodes, such as dataclasses,
+Python. Dicts, lists, tuples, named tuples, None and nodes that were registered here have code: for others
 there is none, and optree does the work.
 """
 
@@ -15,9 +15,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from .. import tree
+from ..tree.registry import DATA_FIELDS, OWN_NODES, STATIC_FIELDS, functions_of_node
 
 Leaves = tuple[Any, ...]
-Flatten = Callable[[tuple[Any, ...], Mapping[str, Any]], tuple[Leaves, Leaves] | None]
+Flatten = Callable[[tuple[Any, ...], Mapping[str, Any]], tuple[Leaves, Leaves | None] | None]
 Unflatten = Callable[[Sequence[Any]], Any]
 
 MOST_LEAVES: Final = 300
@@ -27,8 +28,8 @@ MOST_LEAVES: Final = 300
 def flatten_code(structure: tree.Structure) -> Flatten | None:
     """A function of positional and keyword arguments that are, as a pair, of this structure.
 
-    It returns their leaves, in order, and the `kind` of each; None for others, and where a leaf has no kind.
-    None instead of a function where there is no code for a node.
+    It returns their leaves, in order, and the `call_kind` of each, where each has one; None for others. None
+    instead of a function where there is no code for a node.
     """
     return _compiled(structure, _Flattening)
 
@@ -47,7 +48,7 @@ def tree_expression(structure: tree.Structure, leaves: Sequence[str]) -> tuple[s
         return None
     writer = _Unflattening(leaves)
     try:
-        text = writer.node(tree.unflatten(structure, range(structure.num_leaves)))
+        text = writer.node(_example(structure))
     except _NoCode:
         return None
     return text, writer.names
@@ -63,7 +64,7 @@ class _Writer:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.names: dict[str, Any] = {"__builtins__": {}, "type": type, "len": len}
-        self.names |= {"KeyError": KeyError, "AttributeError": AttributeError}
+        self.names |= {"Exception": Exception, "AttributeError": AttributeError}
 
     def constant(self, value: Any) -> str:
         """A name for `value` in the code."""
@@ -84,11 +85,13 @@ class _Flattening(_Writer):
         self.lines.append(f"if len(args) != {len(args)} or len(kwargs) != {len(kwargs)}: return None")
         self.children(args, "args", leaves)
         self.children(kwargs, "kwargs", leaves)
-        kinds = [f"{leaf}.kind" for leaf in leaves]
-        self.lines.append(f"return {_tuple(leaves)}, {_tuple(kinds)}")
+        kinds = [f"{leaf}.call_kind" for leaf in leaves]
         lines = "\n  ".join(self.lines)
-        names = "(KeyError, AttributeError)"
-        return self.function(f"def run(args, kwargs):\n try:\n  {lines}\n except {names}:\n  return None\n")
+        return self.function(
+            f"def run(args, kwargs):\n try:\n  {lines}\n except Exception:\n  return None\n"
+            f" try:\n  return {_tuple(leaves)}, {_tuple(kinds)}\n"
+            f" except AttributeError:\n  return {_tuple(leaves)}, None\n"
+        )
 
     def node(self, example: Any, name: str, leaves: list[str]) -> None:
         """Lines that check the node called `name` and name its children."""
@@ -98,15 +101,34 @@ class _Flattening(_Writer):
         if example is None:
             self.lines.append(f"if {name} is not None: return None")
             return
+        if type(example) in OWN_NODES:
+            self.own(example, name, leaves)
+            return
         if type(example) is not dict and not _is_sequence(example):
             raise _NoCode
         kind = self.constant(type(example))
         self.lines.append(f"if type({name}) is not {kind} or len({name}) != {len(example)}: return None")
         self.children(example, name, leaves)
 
-    def children(self, example: Any, name: str, leaves: list[str]) -> None:
-        """Lines that name the children of the node called `name`, and check them."""
-        children = [f"{name}_{position}" for position in range(len(example))]
+    def own(self, example: Any, name: str, leaves: list[str]) -> None:
+        """As `node`, for a node of a class that was registered: dataclasses by their fields."""
+        cls = type(example)
+        children, static = _parts(example)
+        self.lines.append(f"if type({name}) is not {self.constant(cls)}: return None")
+        if cls in DATA_FIELDS:
+            parts = _tuple([f"{name}.{field}" for field in DATA_FIELDS[cls]])
+            found = _tuple([f"{name}.{field}" for field in STATIC_FIELDS[cls]])
+        else:
+            flat, _ = functions_of_node(cls)
+            self.lines.append(f"{name}_n = {self.constant(flat)}({name})")
+            parts, found = f"{name}_n[0]", f"{name}_n[1]"
+            self.lines.append(f"if len({parts}) != {len(children)}: return None")
+        self.lines.append(f"if {found} != {self.constant(static)}: return None")
+        self.children(children, parts, leaves, name)
+
+    def children(self, example: Any, name: str, leaves: list[str], prefix: str = "") -> None:
+        """Lines that name the children of the node called `name`, or `prefix`, and check them."""
+        children = [f"{prefix or name}_{position}" for position in range(len(example))]
         if type(example) is dict:
             for child, key in zip(children, example, strict=True):
                 self.lines.append(f"{child} = {name}[{self.constant(key)}]")
@@ -137,6 +159,8 @@ class _Unflattening(_Writer):
         if type(example) is dict:
             entries = (f"{self.constant(key)}: {self.node(value)}" for key, value in example.items())
             return f"{{{', '.join(entries)}}}"
+        if type(example) in OWN_NODES:
+            return self.own(example)
         if not _is_sequence(example):
             raise _NoCode
         children = "".join(f"{self.node(value)}, " for value in example)
@@ -144,14 +168,44 @@ class _Unflattening(_Writer):
             return f"[{children}]"
         return f"({children})" if type(example) is tuple else f"{self.constant(type(example))}({children})"
 
+    def own(self, example: Any) -> str:
+        """As `node`, for a node of a class that was registered."""
+        cls = type(example)
+        children, static = _parts(example)
+        written = list(map(self.node, children))
+        if cls not in DATA_FIELDS:
+            _, build = functions_of_node(cls)
+            return f"{self.constant(build)}({self.constant(static)}, {_tuple(written)})"
+        fields = [*zip(DATA_FIELDS[cls], written, strict=True)]
+        fields += [(n, self.constant(v)) for n, v in zip(STATIC_FIELDS[cls], static, strict=True)]
+        return f"{self.constant(cls)}({', '.join(f'{field}={text}' for field, text in fields)})"
+
 
 def _compiled(structure: tree.Structure, writer: type[_Flattening] | type[_Unflattening]) -> Any:
     if structure.num_leaves > MOST_LEAVES:
         return None
     try:
-        return writer().write(tree.unflatten(structure, range(structure.num_leaves)))
+        return writer().write(_example(structure))
     except _NoCode:
         return None
+
+
+def _example(structure: tree.Structure) -> Any:
+    """The tree whose leaves are their own numbers, which not every class can hold."""
+    try:
+        return tree.unflatten(structure, range(structure.num_leaves))
+    except Exception:
+        raise _NoCode from None
+
+
+def _parts(node: Any) -> tuple[Sequence[Any], Any]:
+    """The children of a node of a registered class, and its static data."""
+    flat, _ = functions_of_node(type(node))
+    try:
+        children, static, *_ = flat(node)
+    except Exception:
+        raise _NoCode from None
+    return children, static
 
 
 def _tuple(items: Sequence[str]) -> str:

@@ -22,7 +22,7 @@ from .default_dtypes import narrow_stated
 from .jax_rules import array_text, follows_jax
 from .kinds import Kind, kind_of
 from .locations import user_location_text
-from .missing_methods import missing_attribute
+from .missing_methods import ASKED_BY_NUMPY, missing_attribute
 from .operators import binary, library_function, method, reflected
 from .sizes import product
 
@@ -78,6 +78,8 @@ class ArrayMethods:
     if not TYPE_CHECKING:  # to a type checker this would be any attribute
 
         def __getattr__(self, name: str) -> Any:
+            if name in ASKED_BY_NUMPY:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             raise missing_attribute(self, name)
 
     __add__, __radd__ = binary("add"), reflected("add")
@@ -298,16 +300,23 @@ class Array(ArrayMethods):
     `numpy.asarray(x)` returns its elements, without a copy where the device's memory is the host's.
     """
 
-    __slots__ = ("__weakref__", "_buffer", "_host", "_number", "_view", "kind", "weak_type", "wide")
+    __slots__ = (
+        *("__weakref__", "_buffer", "_host", "_number", "_view"),
+        *("call_kind", "kind", "weak_type", "wide"),
+    )
 
     kind: Kind | None
-    """What compiled programs know the array by; None for arrays in host memory."""
+    """Shape, dtype and device; None for arrays in host memory."""
+
+    call_kind: Kind | None
+    """What compiled programs know the array by: `kind`, or for an array in host memory that of the view
+    which a program on the CPU has taken. None where there is no such view."""
 
     _number: int
     """How many arrays are older, and what a copy that differs in its type alone is known by (`number_of`)."""
 
     def __init__(self, value: Any) -> None:
-        self.kind = None
+        self.kind = self.call_kind = None
         self._number = next_number()
         self._view: Any = None
         self.weak_type = False
@@ -323,7 +332,7 @@ class Array(ArrayMethods):
         else:
             self._buffer = value
             self._view = value.view
-            self.kind = kind_of(tuple(value.shape), value.dtype, value.device)
+            self.kind = self.call_kind = kind_of(tuple(value.shape), value.dtype, value.device)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -506,7 +515,7 @@ def _mapped() -> Callable[[Any, tuple[int, ...], np.dtype], np.ndarray]:
 def array_of_view(view: Any, kind: Kind) -> Array:
     """The array whose elements the runtime's `view` holds: the result of a call, made in no time."""
     array = _new(Array)
-    array.kind = kind
+    array.kind = array.call_kind = kind
     array._view = view
     array._buffer = array._host = array.wide = None
     array._number = next_number()

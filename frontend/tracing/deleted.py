@@ -28,7 +28,7 @@ class PartialArray(Array):
 
     def forget(self) -> None:
         """Let go of the memory of the part, which is deleted."""
-        self.kind = None
+        self.kind = self.call_kind = None
         self._view = self._host = self._buffer = self.wide = None
 
     def of_part(self, part: Array) -> Array:
@@ -67,6 +67,10 @@ class DeletedArray(Array):
         self._refused()
 
     @property
+    def call_kind(self) -> Any:  # type: ignore[override]
+        self._refused()
+
+    @property
     def wide(self) -> Any:  # type: ignore[override]
         self._refused()
 
@@ -101,7 +105,7 @@ def delete(array: Array, reason: str) -> None:
         delete(array.part, reason)
         return
     described = (array.shape, array.dtype, reason)
-    array.kind = None
+    array.kind = array.call_kind = None
     array._view = array._host = array.wide = None
     array._buffer = described
     array.weak_type = False
@@ -119,5 +123,5 @@ def copied(array: Any) -> Any:
     copy = Array.__new__(type(array))
     copy.kind, copy._view, copy._host = array.kind, array._view, array._host
     copy._buffer, copy.weak_type, copy.wide = array._buffer, array.weak_type, array.wide
-    copy._number = array._number
+    copy._number, copy.call_kind = array._number, array.call_kind
     return copy

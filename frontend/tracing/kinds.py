@@ -7,6 +7,7 @@ shapes or dtypes.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary
 
@@ -19,13 +20,14 @@ if TYPE_CHECKING:
 class Kind:
     """Shape, dtype and device of an array; get one with `kind_of`."""
 
-    __slots__ = ("__weakref__", "device", "dtype", "is_weak", "shape")
+    __slots__ = ("__weakref__", "device", "dtype", "is_weak", "nbytes", "shape")
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype, device: Device, is_weak: bool) -> None:
         self.shape = shape
         self.dtype = dtype
         self.device = device
         self.is_weak = is_weak
+        self.nbytes = math.prod(shape, start=dtype.itemsize)
 
     def __repr__(self) -> str:
         weak = ", weak" if self.is_weak else ""

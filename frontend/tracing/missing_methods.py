@@ -48,15 +48,13 @@ _INSTEAD: Final = {
 }
 """What to write instead of methods of PyTorch and TensorFlow that have no namesake here."""
 
-_ASKED_BY_NUMPY: Final = frozenset({"__array_interface__", "__array_struct__"})
+ASKED_BY_NUMPY: Final = frozenset({"__array_interface__", "__array_struct__"})
 """What `numpy.asarray` looks for before it calls `__array__`, each time."""
 
 
 def missing_attribute(array: Any, name: str) -> AttributeError:
     """The error for `array.name`."""
     message = f"{type(array).__name__!r} object has no attribute {name!r}"
-    if name in _ASKED_BY_NUMPY:
-        return AttributeError(message)
     hint = None if name.startswith("_") else _hint(name)
     if hint is None:
         return AttributeError(message, name=name, obj=array)

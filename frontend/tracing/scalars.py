@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...dialects.types import BFLOAT16, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT32, INT64
+from ...dialects.types import BFLOAT16, BOOL, COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT32, INT64
 from ..errors import DtypeError, OutOfRangeError
 from .array import Array
 from .default_dtypes import is_narrow_program
@@ -23,7 +23,8 @@ from .locations import user_location_text
 WIDE: Final = {FLOAT32: FLOAT64, COMPLEX64: COMPLEX128}
 """What a weakly typed array of the default dtype is computed in."""
 
-_HELD: Final = {
+_HELD: Final[dict[tuple[type, np.dtype], tuple[float, float]]] = {
+    (bool, BOOL): (False, True),
     (int, INT32): (-(2**31), 2**31 - 1),
     (int, INT64): (-(2**63), 2**63 - 1),
     (int, FLOAT32): (-(2**53), 2**53),
@@ -32,6 +33,11 @@ _HELD: Final = {
     (float, FLOAT64): (-sys.float_info.max, sys.float_info.max),
 }
 """Numbers of a type of Python that a dtype surely holds and that NumPy rounds once, as most are."""
+
+
+def surely_held(number: type, dtype: np.dtype) -> tuple[float, float] | None:
+    """Between which numbers of a type of Python `dtype` surely holds each one, rounded as NumPy does."""
+    return _HELD.get((number, dtype))
 
 
 def widens_to(narrow: np.dtype, dtype: np.dtype) -> bool:

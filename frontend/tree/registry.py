@@ -22,6 +22,10 @@ Structure = optree.PyTreeSpec
 Class = TypeVar("Class", bound=type)
 DATA_FIELDS: Final[dict[type, tuple[str, ...]]] = {}
 """The fields of registered dataclasses that are children."""
+STATIC_FIELDS: Final[dict[type, tuple[str, ...]]] = {}
+"""Those that are static data."""
+OWN_NODES: Final[set[type]] = set()
+"""The classes that are nodes because they were registered here."""
 
 
 ARRAY_NODES: Final[set[type]] = set()
@@ -46,6 +50,7 @@ def _register_node(
         raise ArgumentTypeError(f"expected a class to register, got {cls!r}") from None
     except ValueError as error:
         raise ArgumentError(f"{cls.__name__} is a node of trees already: {error}") from None
+    OWN_NODES.add(cls)
 
 
 def register(
@@ -92,6 +97,14 @@ def register_pytree_with_keys(
 def is_registered(cls: type) -> bool:
     """Whether instances of a class are nodes."""
     return optree.register_pytree_node.get(cls, namespace=NAMESPACE) is not None
+
+
+def functions_of_node(cls: type) -> tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]:
+    """How a registered class is taken apart, to (children, static data, ...), and put together, of (static
+    data, children)."""
+    entry = optree.register_pytree_node.get(cls, namespace=NAMESPACE)
+    assert entry is not None, cls
+    return entry.flatten_func, entry.unflatten_func
 
 
 def build_node(cls: type, static: Any, children: Iterable[Any]) -> Any:
@@ -153,7 +166,7 @@ def register_dataclass(
         return nodetype(**dict(zip(meta, static, strict=True)), **dict(zip(data, children, strict=True)))
 
     _register_node(nodetype, flat, build, optree.GetAttrEntry)
-    DATA_FIELDS[nodetype] = data
+    DATA_FIELDS[nodetype], STATIC_FIELDS[nodetype] = data, meta
     return nodetype
 
 

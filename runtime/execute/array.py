@@ -7,6 +7,7 @@ here, since IREE's own element types forget signs.
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final, cast
 
 import ml_dtypes
@@ -310,7 +311,12 @@ def mapped(view: Any, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """The elements of IREE's `view` of a CPU's memory as a read-only NumPy array, without a copy."""
     if 0 in shape:
         return _frozen(np.empty(shape, dtype))
-    host = _owned(view.map(), shape, dtype)
+    # A NumPy array of a memoryview keeps the mapping, and with it the buffer, alive. The array of IREE's own
+    # `mapping.asarray` has a base without an owner: it reads memory that was freed with the last reference to
+    # the buffer, silently (seen in 3.13). Nobody can make this one writeable: NumPy asks the memoryview.
+    host = np.frombuffer(memoryview(view.map()).toreadonly(), dtype, math.prod(shape))
+    if len(shape) != 1:
+        host = host.reshape(shape)
     # A result may begin anywhere inside a larger buffer.
     return host if host.flags.aligned else _frozen(host.copy())
 
@@ -318,16 +324,6 @@ def mapped(view: Any, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 def _frozen(host: np.ndarray) -> np.ndarray:
     host.flags.writeable = False
     return host
-
-
-def _owned(mapping: Any, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """A NumPy array of mapped memory that keeps the mapping, and with it the buffer, alive.
-
-    The array of IREE's own `mapping.asarray` has a base without an owner: it reads memory that was freed with
-    the last reference to the buffer, silently (seen in 3.13). Nobody can make this one writeable: NumPy asks
-    its base, which would be the mapping itself without the array in between.
-    """
-    return np.ndarray(shape, dtype, np.asarray(memoryview(mapping).toreadonly()))
 
 
 def _fetched(array: DeviceArray) -> np.ndarray:
