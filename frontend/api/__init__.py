@@ -50,7 +50,7 @@ def _array_functions() -> Mapping[str, Callable[..., Any]]:
         "device_of_jax": "sharding.ranks",
         "lying_as": "sharding.constraints",
         "compiled_loop": "staging.long_loops",
-        "jitted_loop": "staging.long_loops",
+        "jitted_function": "staging.long_loops",
         "name_saved_values": "staging.callable_policies",
         "stablehlo_text": "imports.stablehlo_out.function",
     }

@@ -29,7 +29,7 @@ _MOST: Final = 256
 """So many loops are known at once on a thread."""
 
 compiled_loop = library_function("compiled_loop")
-_jitted_loop = library_function("jitted_loop")
+_jitted_function = library_function("jitted_function")
 
 
 class KnownLoop:
@@ -46,7 +46,7 @@ class KnownLoop:
     def call(self, operands: Sequence[Any]) -> Any:
         """The results, for other operands of the same types."""
         if self._compiled is None and self._may_compile and self._evaluation.count > MOST_OPS:
-            self._compiled = _jitted_loop(self._program, self._symbol)
+            self._compiled = _jitted_function(self._loop)
             self._may_compile = self._compiled is not None
         if self._compiled is not None:
             try:
@@ -55,6 +55,9 @@ class KnownLoop:
                 self._compiled, self._may_compile = None, False
         arrays = [np.asarray(v) for v in operands]
         return self._finish(list(map(Array, self._evaluation.call(self._symbol, arrays))))
+
+    def _loop(self, *operands: Any) -> tuple[Any, ...]:
+        return tuple(FunctionScope(self._program).call(self._symbol, operands))
 
 
 def _strong(operand: Any) -> Any:

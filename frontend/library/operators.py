@@ -10,7 +10,7 @@ from ..tracing.deleted import copied, delete
 from ..tracing.specs import type_of
 from . import numpy as xp
 from .numpy.at_property import Indexer
-from .numpy.indexing import get_index
+from .numpy.indexing import get_index, rows_of
 from .numpy_protocol import call_function, call_ufunc
 
 
@@ -82,6 +82,7 @@ TABLE: Final[Mapping[str, Callable[..., Any]]] = {
     "repeat": xp.repeat,
     "reshape": xp.reshape,
     "round": xp.round,
+    "rows_of": rows_of,
     "searchsorted": xp.searchsorted,
     "sort": xp.sort,
     "squeeze": xp.squeeze,

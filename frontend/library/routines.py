@@ -3,8 +3,8 @@
 Input: the name of a kernel, a function of arrays, and arrays. Output: what the function returns of them.
 Idea: in a trace the function becomes a private one, the callee of an `adze.routine`; equal calls share it.
 For dtypes and sizes that no kernel takes (`dialects/routine_arrays.py`), the function is called as it is.
-Outside a trace the function is traced once for each types of arrays and then evaluated: its loops cost a
-fourth of what they do in Python.
+Outside a trace the function is traced once for each types of arrays and then evaluated, and compiled once it
+has run many ops.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from typing import Any, Final
 import numpy as np
 
 from ...dialects.dataclass import dataclass
+from ...dialects.errors import AdzeError
 from ...dialects.routine_arrays import ANY_SIZES, OWN_AXES, takes
 from ...dialects.types import TensorType
 from ...passes.analysis.evaluate import Evaluation, is_watching
+from ...passes.analysis.long_loops import OpCounts
 from ...passes.autodiff.deferred import Deferred
 from .. import tree
 from ..tracing.array import Array
@@ -29,11 +31,17 @@ from ..tracing.frames import current_frame
 from ..tracing.function_scope import Argument, FunctionScope, PrivateFunction, argument_of, keep_dimensions
 from ..tracing.interludes import trace_of
 from ..tracing.interpreter import ops
+from ..tracing.operators import library_function
 from ..tracing.program import Program
 from ..tracing.sizes import minimum
 
+_jitted_function = library_function("jitted_function")
+
+MOST_OPS: Final = 30_000
+"""A routine whose calls outside of traces run more ops than these is compiled: half a second, as it takes."""
+
 _MOST_KEPT: Final = 64
-_kept: dict[Any, tuple[Evaluation, PrivateFunction]] = {}
+_kept: dict[Any, _KeptRoutine] = {}
 """What is evaluated outside of traces, by kernel and types."""
 
 
@@ -195,11 +203,37 @@ def _evaluated(kernel: str, function: Callable[..., Any], arrays: tuple[Any, ...
     key = (kernel, tuple(arguments), is_float32())
     kept = _kept.get(key)  # once: another thread may clear them
     if kept is None:
-        scope = FunctionScope(Program(kernel))
-        traced = scope.trace(kernel, lambda leaves: function(*leaves), arguments)
         if len(_kept) >= _MOST_KEPT:
             _kept.clear()
-        kept = _kept[key] = Evaluation(scope.program.module), traced
-    evaluation, traced = kept
-    results = evaluation.call(traced.symbol, [np.asarray(x) for x in arrays])
-    return tree.unflatten(traced.result_tree, [Array(r) for r in results])
+        kept = _kept[key] = _KeptRoutine(kernel, function, arguments)
+        kept.may_compile = _has_kernel(kernel, arrays)
+    return kept.call([np.asarray(x) for x in arrays])
+
+
+class _KeptRoutine:
+    """A routine of arrays of one kind: evaluated, and compiled where its calls run many ops."""
+
+    def __init__(self, kernel: str, function: Callable[..., Any], arguments: list[Argument]) -> None:
+        self._kernel, self._function = kernel, function
+        scope = FunctionScope(Program(kernel))
+        self._traced = scope.trace(kernel, lambda leaves: function(*leaves), arguments)
+        self._evaluation = Evaluation(scope.program.module)
+        self._ops = OpCounts(scope.program.module, self._evaluation.reader).of_function(self._traced.symbol)
+        self._compiled: Callable[..., Any] | None = None
+        self.may_compile = True
+
+    def call(self, arrays: Sequence[np.ndarray]) -> Any:
+        """The tree of the results. Which call compiles depends on the calls before, and on no clock."""
+        if self.may_compile and self._compiled is None and self._evaluation.count + self._ops > MOST_OPS:
+            self._compiled = _jitted_function(self._recorded)
+            self.may_compile = self._compiled is not None
+        if self._compiled is not None:
+            try:
+                return tree.map(lambda result: Array(np.asarray(result)), self._compiled(*arrays))
+            except AdzeError:  # the evaluator computes it, or says what is wrong with it
+                self._compiled, self.may_compile = None, False
+        results = self._evaluation.call(self._traced.symbol, arrays)
+        return tree.unflatten(self._traced.result_tree, [Array(r) for r in results])
+
+    def _recorded(self, *arrays: Any) -> Any:
+        return routine(self._kernel, self._function, *arrays)

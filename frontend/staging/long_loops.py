@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -60,15 +60,11 @@ def _called_once(text: str, operands: Sequence[np.ndarray]) -> list[Any] | None:
     return [np.asarray(result) for result in compiled(*operands)]
 
 
-def jitted_loop(program: Program, symbol: str) -> Jitted | None:
-    """A function of a program, compiled; None where `compiled_loop` evaluates."""
+def jitted_function(function: Callable[..., Any]) -> Jitted | None:
+    """A function, compiled; None where `compiled_loop` evaluates."""
     if JIT_DISABLED.get() or bound() is not None:
         return None
-
-    def loop(*operands: Any) -> tuple[Any, ...]:
-        return tuple(FunctionScope(program).call(symbol, operands))
-
-    return Jitted(loop, (), (), None, None, None)
+    return Jitted(function, (), (), None, None, None)
 
 
 def _jitted(text: str) -> Jitted | None:

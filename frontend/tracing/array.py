@@ -47,6 +47,7 @@ _ravel = library_function("ravel")
 _real = library_function("real")
 _reshape = library_function("reshape")
 _round = library_function("round")
+_rows_of = library_function("rows_of")
 _type_of = library_function("type_of")
 _sharding_of = library_function("sharding_of")
 _shards_of = library_function("shards_of")
@@ -113,7 +114,8 @@ class ArrayMethods:
     def __iter__(self) -> Iterator[Any]:
         if self.ndim == 0:
             raise TraceError("iteration over a 0-d array", where=user_location_text())
-        return (self[i] for i in range(len(self)))
+        rows: Iterator[Any] = _rows_of(self)
+        return rows
 
     def __contains__(self, item: Any) -> bool:
         return bool(_any(self == item))

@@ -7,11 +7,15 @@ JAX has it, unless `outside` says something else.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ....dialects.types import INT32, INT64
+from ....passes.analysis.evaluate import is_watching
 from ...errors import IndexBoundsError, ShapeError
+from ...tracing.array import Array
+from ...tracing.frames import current_frame
+from ...tracing.interludes import suspended_frame
 from ...tracing.interpreter import as_weak, ops, wide_of
 from ...tracing.locations import user_location_text
 from .arguments import scalar
@@ -45,6 +49,14 @@ def get_index(x: Any, index: Any, outside: OutOfBounds = BY_DEFAULT, fill_value:
     weak, value = value.weak_type, wide_of(value)
     result = _advanced(value, items, outside, fill_value) if gathers else _basic(value, items, outside)
     return as_weak(result) if weak else result
+
+
+def rows_of(x: Any) -> Iterator[Any]:
+    """`x[0]`, `x[1]`, ... of an array with an axis at least; outside of traces views of its memory."""
+    is_plain = type(x) is Array and not x.weak_type and not is_watching()
+    if is_plain and current_frame() is None and suspended_frame() is None:
+        return map(Array, x.numpy())
+    return (x[i] for i in range(len(x)))
 
 
 def _has_scalar(items: Sequence[Item]) -> bool:

@@ -37,7 +37,8 @@ def as_key(function: str, key: Any, uses_up: bool | None = True) -> Any:
             where=user_location_text(),
             hint=f"make a key of a seed first: adze.random.key({key})",
         )
-    value = as_value(getattr(key, "key_words", key))  # of typed keys, in programs written for JAX
+    words = key if isinstance(key, Array) else getattr(key, "key_words", key)  # of JAX's typed keys
+    value = as_value(words)
     if value.dtype != UINT32 or value.ndim == 0:
         raise RandomKeyError(
             f"{function}: the key is {_described(value)}, expected uint32 of shape (2,)",

@@ -23,12 +23,14 @@ from ..lax.scalar_operands import axis_of
 from .arguments import as_key, as_shape, probabilities
 from .inverse_transforms import gumbel_floats
 from .keys import parts
+from .often import compiled_if_often
 from .older_order import random_bits
 from .uniform import checked_mode, integers, uniform_floats
 
 LARGEST: Final = 2**32 - 1
 
 
+@compiled_if_often
 def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> Any:
     """`x` with its slices along `axis` in random order; of an integer, `0 ... x - 1` in random order.
 
@@ -115,6 +117,7 @@ def _sorted_at_random(key: Any, x: Any, axis: int) -> tuple[Any, Any]:
     return key, mixed
 
 
+@compiled_if_often
 def choice(
     key: Any,
     a: Any,

@@ -18,6 +18,7 @@ from ...transforms.checkpoints import stop_gradient
 from .. import numpy as xp
 from .arguments import as_key, as_shape, float_dtype, joint_shape, parameter
 from .keys import parts
+from .often import compiled_if_often
 from .uniform import checked_mode, float_information, pair, signs, spread, uniform_between, uniform_floats
 
 
@@ -50,14 +51,28 @@ def is_complex_dtype(dtype: Any) -> bool:
 
 def normal_floats(key: Any, shape: tuple[Any, ...], dtype: np.dtype) -> Any:
     """Standard normal numbers, for arguments that have been checked."""
-    return normal_of_units(uniform_floats(key, shape, dtype), dtype)
+    return _normal_of_uniform(_around_zero(key, shape, dtype), dtype)
 
 
 def normal_of_units(units: Any, dtype: np.dtype) -> Any:
     """Standard normal numbers of numbers uniform in `[0, 1)`."""
-    lowest = np.nextafter(-np.ones((), dtype), np.zeros((), dtype))  # -1 itself has no finite value
-    u = spread(units, _constant(lowest, dtype), _constant(1.0, dtype))
+    return _normal_of_uniform(spread(units, _constant(_lowest(dtype), dtype), _constant(1.0, dtype)), dtype)
+
+
+@compiled_if_often
+def _around_zero(key: Any, shape: tuple[Any, ...], dtype: np.dtype) -> Any:
+    """Floats uniform in `(-1, 1)`: twice those of `[0, 1)`, which is exact, and a sum."""
+    return uniform_between(key, shape, dtype, _lowest(dtype), 1.0)
+
+
+def _normal_of_uniform(u: Any, dtype: np.dtype) -> Any:
+    """Standard normal numbers of numbers uniform in `(-1, 1)`."""
     return ops.erf_inv(u) * _constant(math.sqrt(2), dtype)
+
+
+def _lowest(dtype: np.dtype) -> Any:
+    """The number behind -1, which has no finite value."""
+    return np.nextafter(-np.ones((), dtype), np.zeros((), dtype))[()]
 
 
 def _constant(x: Any, dtype: np.dtype) -> Any:

@@ -21,6 +21,7 @@ from ...tracing.locations import user_location_text
 from ...tracing.random_counts import RandomCounts
 from .. import numpy as xp
 from .arguments import RandomKeyError, as_key, as_shape, integer_dtype
+from .often import compiled_if_often
 from .older_order import random_bits, words_of
 from .reuse import allow_again
 
@@ -90,6 +91,7 @@ def clone(key: Any) -> Any:
     return value
 
 
+@compiled_if_often
 def split(key: Any, num: int | tuple[int, ...] = 2) -> Any:
     """`num` new keys, as an array of shape `(num, 2)`; `num` may be a shape."""
     value = as_key("split", key)
@@ -112,6 +114,7 @@ def fold_in(key: Any, data: Any) -> Any:
     return block(value, counter)
 
 
+@compiled_if_often
 def bits(key: Any, shape: Any = (), dtype: Any = np.uint32) -> Any:
     """Uniform random bits as unsigned integers."""
     value = as_key("bits", key)

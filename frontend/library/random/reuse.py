@@ -107,6 +107,11 @@ def allow_again(key: Any) -> None:
         ledger.forget(key)
 
 
+def watches_keys() -> bool:
+    """Whether the debug mode is active."""
+    return _ledger.get() is not None
+
+
 def note_use(function: str, key: Any, uses_up: bool) -> None:
     """Tell the debug mode, where it is active, that `function` uses `key`."""
     ledger = _ledger.get()

@@ -20,6 +20,7 @@ from ...tracing.locations import user_location_text
 from .. import numpy as xp
 from .arguments import as_key, as_shape, float_dtype, integer_dtype, joint_shape, parameter
 from .keys import UINT64, parts
+from .often import compiled_if_often
 from .older_order import random_bits
 
 MODES: Final = ("low", "high", None)  # None is JAX's default, low
@@ -43,6 +44,7 @@ def uniform(key: Any, shape: Any = (), dtype: Any = None, minval: Any = 0.0, max
     return spread(uniform_floats(value, sizes, wanted), low, high)
 
 
+@compiled_if_often
 def uniform_floats(key: Any, shape: tuple[Any, ...], dtype: np.dtype) -> Any:
     """Floats uniform in `[0, 1)`: random bits as the fraction of a number in `[1, 2)`, less 1."""
     fraction_bits = float_information(dtype).nmant
@@ -77,6 +79,7 @@ def uniform_between(key: Any, shape: tuple[Any, ...], dtype: np.dtype, low: Any,
     return spread(uniform_floats(key, shape, dtype), *ends)
 
 
+@compiled_if_often
 def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, mode: str | None = None) -> Any:
     """True with probability `p`; mode `high` draws twice the bits, for `p` below 1e-7."""
     value = as_key("bernoulli", key)
@@ -112,6 +115,7 @@ def checked_mode(function: str, mode: Any) -> None:
         )
 
 
+@compiled_if_often
 def rademacher(key: Any, shape: Any = (), dtype: Any = INT32) -> Any:
     """1 or -1, each with probability one half."""
     value = as_key("rademacher", key)
@@ -124,6 +128,7 @@ def signs(key: Any, shape: tuple[Any, ...], dtype: np.dtype) -> Any:
     return 2 * ops.convert(coins(key, half, shape), dtype=dtype) - 1
 
 
+@compiled_if_often
 def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = INT32) -> Any:
     """Integers uniform in `[minval, maxval)`; `minval` where the range is empty.
 

@@ -209,8 +209,8 @@ def test_the_default_dtypes_belong_to_the_loop() -> None:
 
 def test_a_loop_that_is_called_often_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: list[Any] = []
-    jitted = known_loops._jitted_loop
-    monkeypatch.setattr(known_loops, "_jitted_loop", lambda *of: compiled.append(of) or jitted(*of))
+    jitted = known_loops._jitted_function
+    monkeypatch.setattr(known_loops, "_jitted_function", lambda *of: compiled.append(of) or jitted(*of))
     monkeypatch.setattr(known_loops, "MOST_OPS", 20)
     held = anp.asarray(np.linspace(0, 1, 5_000, dtype=np.float32))
     expected = np.full(5_000, 0.5, np.float32)
@@ -236,7 +236,7 @@ def test_loops_with_effects_are_not_compiled(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(known_loops, "MOST_OPS", 10)
-    monkeypatch.setattr(known_loops, "_jitted_loop", None)
+    monkeypatch.setattr(known_loops, "_jitted_function", None)
     for _ in range(8):
         loop(lambda x: (adze.debug.print("{}", x), x + 1)[1])
     assert len(capsys.readouterr().out.split()) == 8 * LENGTH

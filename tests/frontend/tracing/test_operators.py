@@ -29,7 +29,7 @@ def test_the_table_has_the_functions_that_the_spine_calls_and_no_others() -> Non
         "device_of_jax",
         "lying_as",
         "compiled_loop",
-        "jitted_loop",
+        "jitted_function",
     }
     assert {*TABLE, *of_the_root} == operators.NAMES
 
