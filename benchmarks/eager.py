@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
@@ -82,6 +84,27 @@ def hundred(jax: Any, function: Callable[[Any, Any], Any]) -> Callable[[], Any]:
     return step
 
 
+def of_matrix(jax: Any, order: int, function: Callable[[Any, Any], Any]) -> Callable[[], Any]:
+    """A function of `jax.numpy.linalg` and a symmetric, positive definite matrix."""
+    square = np.random.default_rng(0).standard_normal((order, order)).astype(np.float32)
+    matrix = jax.numpy.asarray(square @ square.T + order * np.eye(order, dtype=np.float32))
+    return lambda: jax.block_until_ready(function(jax.numpy.linalg, matrix))
+
+
+def draws(jax: Any, draw: Callable[[Any, Any], Any]) -> Callable[[], Any]:
+    """A hundred times a key is split, and one part drawn from."""
+    key = jax.random.PRNGKey(0)
+
+    def step() -> Any:
+        nonlocal key
+        for _ in range(100):
+            key, part = jax.random.split(key)
+            drawn = draw(jax.random, part)
+        return jax.block_until_ready(drawn)
+
+    return step
+
+
 def best(steps: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
     """The least CPU time of one call of each, in microseconds; they take turns."""
     for step in steps.values():
@@ -115,6 +138,13 @@ def main() -> None:
         "100 times x @ x": lambda lib: hundred(lib, lambda _, x: x @ x),
         "100 times x[0]": lambda lib: hundred(lib, lambda _, x: x[0]),
         "100 times set": lambda lib: hundred(lib, lambda _, x: x.at[0].set(1.0)),
+        "100 times take": lambda lib: hundred(lib, lambda m, x: m.take(x, np.array([2, 0]), axis=0)),
+        "solve of 4": lambda lib: of_matrix(lib, 4, lambda m, x: m.solve(x, x[0])),
+        "solve of 300": lambda lib: of_matrix(lib, 300, lambda m, x: m.solve(x, x[0])),
+        "inverse of 20": lambda lib: of_matrix(lib, 20, lambda m, x: m.inv(x)),
+        "eigh of 50": lambda lib: of_matrix(lib, 50, lambda m, x: m.eigh(x)[0]),
+        "100 draws of normal": lambda lib: draws(lib, lambda m, key: m.normal(key, (10,))),
+        "100 draws of randint": lambda lib: draws(lib, lambda m, key: m.randint(key, (10,), 0, 5)),
         "MLP of 2 layers": lambda lib: mlp_step(lib, 2, 32),
         "MLP of 4 layers": lambda lib: mlp_step(lib, 4, 64),
         "tree of 50 leaves": lambda lib: tree_step(lib, 50),

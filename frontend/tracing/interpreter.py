@@ -54,6 +54,7 @@ laid_out = library_function("laid_out")
 
 
 _MOST_KNOWN: Final = 4096
+_LARGE: Final = 256  # bytes of an attribute that is looked at in each call
 
 
 class Interpreter(Builder[Any]):
@@ -148,12 +149,16 @@ class Interpreter(Builder[Any]):
             raise MissingRuleError(f"{op.name} cannot be evaluated: {op.evaluate.reason}")
         arrays = [_elements(v) for v in operands]
         kinds = tuple([SIZE if isinstance(v, int) else (v.shape, v.dtype) for v in arrays])
-        known = (op, kinds, tuple(attributes.values()))
+        known: Any = (op, kinds, tuple(attributes.values()))
         is_hashable = True
         try:
             is_possible = known in self._possible
         except TypeError:  # an attribute is an array
-            is_possible = is_hashable = False
+            known = (op, kinds, tuple(map(_hashable, attributes.values())))
+            try:
+                is_possible = known in self._possible
+            except TypeError:
+                is_possible = is_hashable = False
         if not is_possible:
             require_possible(op.name, op.result_types(_types(arrays), attributes))
             if is_hashable:
@@ -216,6 +221,13 @@ def _elements(operand: Any) -> Any:
     if type(operand) is Array:
         return operand.numpy()
     return operand if isinstance(operand, int) else np.asarray(operand)
+
+
+def _hashable(attribute: Any) -> Any:
+    """What tells an attribute that is a small array from others; other attributes are what they are."""
+    if type(attribute) is not np.ndarray or attribute.nbytes > _LARGE:
+        return attribute
+    return attribute.shape, attribute.dtype, attribute.tobytes()
 
 
 def _concrete(value: Any) -> Any:

@@ -205,6 +205,10 @@ class Gather(Op):
             if not fill:
                 raise RunTimeCheckError(f"gather: an array of shape {x.shape} has no elements")
             return np.full(shape, from_storage(attributes.fill_value, x.dtype), x.dtype)
+        if not fill:
+            taken = numbers.taken(x, start_indices, slice_sizes)
+            if taken is not None:
+                return taken
         arrays, inside = numbers.positions(x.shape, start_indices, slice_sizes, clip=not fill)
         result = np.broadcast_to(x[tuple(arrays)] if arrays else x, shape)
         if fill:

@@ -174,6 +174,29 @@ class WindowMap:
             arrays.append(position)
         return arrays, inside
 
+    def taken(self, x: np.ndarray, indices: np.ndarray, window: Sequence[int]) -> np.ndarray | None:
+        """The gather of `x`, clipped, by NumPy's own indexing; None where it has no such form.
+
+        It has one where windows are everything along the axes that the result keeps, and one element along
+        the others, which lie together and have the axes of the indices in their place.
+        """
+        axes, count = self.start_index_map, indices.ndim - 1
+        if not axes or axes != self.collapsed or self.operand_batching:
+            return None
+        first, rest = axes[0], self.rank - len(axes)
+        kept = tuple(d if d < first else d + count for d in range(rest))
+        if axes != tuple(range(first, first + len(axes))) or self.offset_dims != kept:
+            return None
+        if any(window[axis] != x.shape[axis] for axis in self.window_axes):
+            return None
+        if len(axes) == 1:
+            return np.asarray(x.take(indices[..., 0], first, mode="clip"))
+        places = [np.minimum(indices[..., k], x.shape[axis] - 1) for k, axis in enumerate(axes)]
+        if indices.dtype.kind == "i":
+            places = [np.maximum(place, 0) for place in places]
+        found = x[(*[slice(None)] * first, *places)]
+        return np.asarray(found) if count else np.array(found)  # places that are numbers make a view
+
 
 def scatter_window(numbers: WindowMap, updates: Sequence[N]) -> tuple[N | int, ...]:
     """The window's size along each operand axis, from the shape of the updates."""
