@@ -34,7 +34,7 @@ from .described import Described
 from .entries import Entry
 from .exports import signature_text
 from .host import runtime_argument
-from .known_calls import KnownCalls
+from .known_calls import KnownCalls, are_leaves
 from .modules import kept_ir
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class Compiled(Described):
             self._entry = entry
         else:
             entry = Entry(self, results, [getattr(leaf, "shape", ()) for leaf in leaves])
-        self._known.add(structure, key, leaves, not kwargs and len(leaves) == len(args), entry)
+        self._known.add(structure, key, leaves, are_leaves(args, kwargs, leaves), entry)
         return results
 
     def call_leaves(self, leaves: Sequence[Any]) -> Any:

@@ -35,7 +35,7 @@ from .call_arguments import UNKNOWN, call_key
 from .donation import Donation
 from .entries import Entry
 from .first_call import FirstCall, Pending, evaluates_first, pending_or_failure
-from .known_calls import KnownCalls
+from .known_calls import KnownCalls, are_leaves
 from .nested_calls import call_nested
 from .retraces import Retrace, Signature, difference, kind_of_leaf, log
 from .static_arguments import placed, static_parameters, unhashable
@@ -252,8 +252,7 @@ class Jitted:
         if signature in self._layouts:
             return self._lying(signature, results)
         if not signature.checks_nans and isinstance(entry, Entry):
-            is_direct = not kwargs and len(leaves) == len(args)
-            self._known_calls(static).add(structure, key, leaves, is_direct, entry)
+            self._known_calls(static).add(structure, key, leaves, are_leaves(args, kwargs, leaves), entry)
         return results
 
     def _lying(self, signature: Signature, results: Any) -> Any:

@@ -106,6 +106,12 @@ class KnownCalls:
             self._trees[-1].leaves.add(key, leaves, ready)
 
 
+def are_leaves(args: Sequence[Any], kwargs: Mapping[str, Any], leaves: Sequence[Any]) -> bool:
+    """Whether each argument is a leaf: `[x, None]` and `y` have two leaves, too."""
+    is_same = not kwargs and len(args) == len(leaves)
+    return is_same and all(arg is leaf for arg, leaf in zip(args, leaves, strict=True))
+
+
 def _flatten_by_optree(expected: tree.Structure) -> Flatten:
     """As `flatten_code`, for structures with nodes that no code is written for."""
 

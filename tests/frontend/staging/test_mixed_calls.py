@@ -123,6 +123,19 @@ def test_a_tree_in_the_place_of_a_leaf_is_no_leaf() -> None:
             np.testing.assert_array_equal(f(X, y), expected)
 
 
+def test_as_many_leaves_as_arguments_are_not_those_of_other_trees() -> None:
+    """`f([x, None], y)` has two leaves: once `f(x, y)` returned what that does."""
+    f = adze.jit(lambda x, y: (y, x))
+    compiled = adze.trace(f, [X, None], X).lower().compile()
+    for _ in range(3):
+        for x in ([X, None], X, ((), X), {"a": X}, [X, X], [None]):
+            for y in (X + 1, 2.5, [X, None]):
+                assert repr(adze.tree.structure(f(x, y))) == repr(adze.tree.structure((y, x)))
+        compiled([X, None], X)
+        with pytest.raises(adze.AdzeError, match="compiled for arguments"):
+            compiled(X, X)
+
+
 def test_static_arguments_tell_calls_apart(request: pytest.FixtureRequest) -> None:
     @functools.partial(adze.jit, static_argnums=(1, -1), static_argnames="mode")
     def f(x: Any, power: Any, scale: Any, offset: Any = 0, *, mode: Any = "plain") -> Any:
