@@ -18,20 +18,27 @@ from ...tracing.jax_rules import follows_jax
 from .arguments import argument_error, dtype_error, full_like, refuse_out
 from .elementwise_decorator import binary, elementwise, in_float32, prepared, unary, weakened
 from .masks_as_factors import may_select, selected
+from .plain_operands import quick, quick_by_numpy
 from .promotion import PYTHON_SCALARS, asarray_of, coerce, key_of
 from .ufuncs import as_ufunc
 
 
-@elementwise(np.add)
+@elementwise(np.add, quick(np.add, "add"))
 def add(x: Any, y: Any) -> Any:
     """`x + y`; on booleans the logical or."""
     return ops.or_(x, y) if x.dtype == BOOL else ops.add(x, y)
+
+
+_multiplied = quick(np.multiply, "mul")
 
 
 @as_ufunc(np.multiply)
 def multiply(x: Any, y: Any) -> Any:
     """`x * y`; on booleans the logical and. In programs written for JAX a mask of the product's shape
     selects: what it leaves out is 0, of NaN and infinities too."""
+    product = None if follows_jax() else _multiplied(x, y)
+    if product is not None:
+        return product
     values, weak = prepared("multiply", np.multiply, (x, y))
     product = selected(x, y, values) if may_select(x, y) else None
     if product is None:
@@ -105,7 +112,7 @@ def reciprocal(x: Any) -> Any:
 # -- division ----------------------------------------------------------------------------------
 
 
-@elementwise(np.floor_divide)
+@elementwise(np.floor_divide, quick_by_numpy(np.floor_divide))
 def floor_divide(x: Any, y: Any) -> Any:
     """`floor(x / y)`; an integer divided by zero is 0."""
     if x.dtype in INTEGERS:
@@ -113,7 +120,7 @@ def floor_divide(x: Any, y: Any) -> Any:
     return in_float32(_floor_quotient, x, y)
 
 
-@elementwise(np.remainder)
+@elementwise(np.remainder, quick_by_numpy(np.remainder))
 def remainder(x: Any, y: Any) -> Any:
     """`x - y * floor(x / y)`, with the sign of `y`; an integer modulo zero is 0."""
     if x.dtype in INTEGERS:
@@ -129,7 +136,7 @@ def divmod(x: Any, y: Any) -> tuple[Any, Any]:
     return floor_divide(x, y), remainder(x, y)
 
 
-@elementwise(np.fmod)
+@elementwise(np.fmod, quick_by_numpy(np.fmod))
 def fmod(x: Any, y: Any) -> Any:
     """`x - y * trunc(x / y)`, with the sign of `x`; an integer modulo zero is 0."""
     result = ops.rem(x, y)

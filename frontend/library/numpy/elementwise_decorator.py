@@ -18,14 +18,18 @@ from ...errors import DtypeError
 from ...tracing.default_dtypes import note_promotion
 from ...tracing.interpreter import as_weak, ops
 from ...tracing.locations import user_location_text
+from .plain_operands import Quick, quick
 from .promotion import broadcast_together, coerce, convert, dtype_of_numbers, key_of, loop_dtypes
 from .ufuncs import Ufunc
 
 Body = Callable[..., Any]
 
 
-def elementwise(ufunc: np.ufunc) -> Callable[[Body], Ufunc]:
-    """Give a body the calling convention, promotion and broadcasting of `ufunc`."""
+def elementwise(ufunc: np.ufunc, at_once: Quick | None = None) -> Callable[[Body], Ufunc]:
+    """Give a body the calling convention, promotion and broadcasting of `ufunc`.
+
+    `at_once` is asked first, and returns None for operands that it leaves to the body.
+    """
 
     def decorate(body: Body) -> Ufunc:
         signature = inspect.signature(body)
@@ -36,6 +40,10 @@ def elementwise(ufunc: np.ufunc) -> Callable[[Body], Ufunc]:
                 xs = signature.bind(*xs, **named).args
             if len(xs) != ufunc.nin:
                 raise TypeError(f"{body.__name__}() takes {ufunc.nin} positional arguments, got {len(xs)}")
+            if at_once is not None:
+                quickly = at_once(*xs)
+                if quickly is not None:
+                    return quickly
             values, weak = prepared(body.__name__, ufunc, xs)
             result = body(*values)
             return weakened(result) if weak else result
@@ -75,7 +83,7 @@ def unary(ufunc: np.ufunc, primitive: str, summary: str, name: str | None = None
 
     body.__name__ = body.__qualname__ = name or ufunc.__name__
     body.__doc__ = summary
-    return elementwise(ufunc)(body)
+    return elementwise(ufunc, quick(ufunc, primitive))(body)
 
 
 def binary(ufunc: np.ufunc, primitive: str, summary: str, name: str | None = None) -> Any:
@@ -87,7 +95,7 @@ def binary(ufunc: np.ufunc, primitive: str, summary: str, name: str | None = Non
 
     body.__name__ = body.__qualname__ = name or ufunc.__name__
     body.__doc__ = summary
-    return elementwise(ufunc)(body)
+    return elementwise(ufunc, quick(ufunc, primitive))(body)
 
 
 def in_float32(function: Callable[..., Any], *values: Any) -> Any:

@@ -16,6 +16,7 @@ from ...tracing.interpreter import ops
 from .arguments import dtype_error, full_like, refuse_out
 from .arithmetic import absolute, add, multiply, subtract
 from .elementwise_decorator import elementwise
+from .plain_operands import quick
 from .promotion import (
     PYTHON_SCALARS,
     WIDE,
@@ -35,7 +36,12 @@ _UINT64: Final = np.dtype(np.uint64)
 
 
 def _comparison(direction: str, name: str, sign: str) -> Ufunc:
+    at_once = quick(getattr(np, name), "compare", direction=direction)
+
     def function(x: Any, y: Any) -> Any:
+        compared = at_once(x, y)
+        if compared is not None:
+            return compared
         x, y = coerce(x), coerce(y)
         if type(y) is int and _is_beyond(x, y):
             return _against_giant(x, y, direction)
