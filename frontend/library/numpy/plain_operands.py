@@ -25,8 +25,8 @@ from .promotion import loop_dtypes
 
 Quick = Callable[..., "Array | None"]
 
-_REAL: Final = frozenset({FLOAT32, FLOAT64, INT32, INT64})
-_DTYPES: Final = _REAL | {COMPLEX64, COMPLEX128}
+_REAL: Final[frozenset[np.dtype]] = frozenset({FLOAT32, FLOAT64, INT32, INT64})
+_DTYPES: Final[frozenset[np.dtype]] = _REAL | {COMPLEX64, COMPLEX128}
 
 
 def quick(ufunc: np.ufunc, primitive: str, **attributes: Any) -> Quick:
