@@ -9,7 +9,7 @@ that map.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -168,7 +168,7 @@ class WindowMap:
                 )
             if component is not None:
                 start, last = indices[..., component], max(shape[axis] - window[axis], 0)
-                clamped = np.clip(start, 0, min(last, np.iinfo(start.dtype).max)).astype(np.int64)
+                clamped = _clamped(start, last)
                 inside = inside & (clip | (clamped == start)).reshape(inside.shape)
                 position = position + clamped.reshape(inside.shape)
             arrays.append(position)
@@ -189,13 +189,15 @@ class WindowMap:
             return None
         if any(window[axis] != x.shape[axis] for axis in self.window_axes):
             return None
-        if len(axes) == 1:
-            return np.asarray(x.take(indices[..., 0], first, mode="clip"))
-        places = [np.minimum(indices[..., k], x.shape[axis] - 1) for k, axis in enumerate(axes)]
-        if indices.dtype.kind == "i":
-            places = [np.maximum(place, 0) for place in places]
-        found = x[(*[slice(None)] * first, *places)]
+        places = [_clamped(indices[..., k], x.shape[axis] - 1) for k, axis in enumerate(axes)]
+        everything: list[Any] = [slice(None)] * first
+        found = x[(*everything, *places)]
         return np.asarray(found) if count else np.array(found)  # places that are numbers make a view
+
+
+def _clamped(starts: np.ndarray, last: int) -> np.ndarray:
+    """Starts of windows moved into `0 ... last`, which their dtype may not hold."""
+    return np.clip(starts, 0, min(last, np.iinfo(starts.dtype).max)).astype(np.int64)
 
 
 def scatter_window(numbers: WindowMap, updates: Sequence[N]) -> tuple[N | int, ...]:
